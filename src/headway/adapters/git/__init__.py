@@ -1,0 +1,1 @@
+"""What git and the file system say of a workspace."""

@@ -1,0 +1,5 @@
+"""The ledger's stores: SQLite in a file, and memory for tests and throw-away runs.
+
+All SQL is here and nowhere else. The ports' classes (`ledger.py`, `sessions.py`, `keyring.py`,
+`sources.py`) are written against `database.py` and know no product; `sqlite.py` meets it.
+"""

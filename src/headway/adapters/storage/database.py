@@ -1,0 +1,50 @@
+"""A database: what the ports' classes need of one, whichever product it is.
+
+Hot paths take the driver's cursor and SQL texts (`statements.py`); everything else is SQLAlchemy
+Core over the tables of `tables.py`. Every method raises faults of `domain.errors`, never those of
+a driver.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from sqlalchemy import Connection
+
+T = TypeVar("T")
+
+# What a driver returns, before `rows.py` has checked it.
+Row: TypeAlias = tuple[Any, ...]
+SqlValue: TypeAlias = "int | str | bytes | None"
+
+
+class Cursor(Protocol):
+    """The part of a driver's cursor that is used."""
+
+    @property
+    def rowcount(self) -> int:
+        """Return the number of rows the last statement changed."""
+
+    def execute(self, sql: str, values: Sequence[SqlValue] = (), /) -> object:
+        """Run one statement."""
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[SqlValue]], /) -> object:
+        """Run one statement for each row of values."""
+
+    def fetchone(self) -> Row | None:
+        """Return the next row."""
+
+    def fetchall(self) -> list[Row]:
+        """Return the rows that are left."""
+
+
+class Database(Protocol):
+    """Runs work on connections that it owns."""
+
+    def write(self, work: Callable[[Cursor], T]) -> T:
+        """Run work as one durable transaction; when it raises, nothing of it was kept."""
+
+    def read(self, work: Callable[[Cursor], T]) -> T:
+        """Run work that only reads. Each statement sees one state of the database."""
+
+    def query(self, work: Callable[[Connection], T]) -> T:
+        """Run work that only reads, with SQLAlchemy Core."""

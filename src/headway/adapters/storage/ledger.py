@@ -1,0 +1,215 @@
+"""The ledger on an SQL database.
+
+An append is one transaction: the stream's version is compared and set, the events are chained with
+the time it is then, and blobs, attempts and the summary go with them. Events never change, so those
+that were read once (and checked then) are kept decoded, within a limit of bytes; so are blobs.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from headway.adapters.storage import statements
+from headway.adapters.storage.byte_cache import ByteCache
+from headway.adapters.storage.database import Cursor, Database, Row
+from headway.adapters.storage.rows import (
+    attempt_of,
+    attempt_values,
+    raw_digest,
+    stream_of,
+    summary_values,
+)
+from headway.adapters.storage.sealing import (
+    EMPTY,
+    Head,
+    Sealed,
+    encode_all,
+    recorded,
+    refuse_altered,
+    refuse_missing,
+    seal,
+    unseal,
+    unseal_chain,
+)
+from headway.domain.chain import GENESIS
+from headway.domain.errors import SessionNotHealthy
+from headway.domain.ids import Digest, NodeId, SessionId, StreamId, digest, session_stream
+from headway.ports.clock import Clock
+from headway.ports.ledger import AttemptRow, Blob, Conflict, Recorded, Write
+from headway.ports.ledger import Head as AttemptHead
+
+EVENT_CACHE_BYTES_MAX: Final = 32 << 20
+BLOB_CACHE_BYTES_MAX: Final = 64 << 20
+VERSIONS_PER_QUERY_MAX: Final = 64
+
+
+class SqlLedger:
+    """Implements `ports.ledger.Ledger`; threads may share it."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._events = ByteCache[tuple[StreamId, int], Recorded](EVENT_CACHE_BYTES_MAX)
+        self._blobs = ByteCache[Digest, bytes](BLOB_CACHE_BYTES_MAX)
+
+    def append(self, write: Write) -> tuple[Recorded, ...]:
+        """Commit the write durably and return its events as recorded."""
+        encoded = encode_all(write.events)
+        assert all(digest(blob.data) == blob.digest for blob in write.blobs)
+        assert all(stream_of(row) == write.stream for row in write.attempts)
+
+        def work(cursor: Cursor) -> list[Sealed]:
+            cursor.execute(statements.STREAM_HEAD, (write.stream,))
+            row = cursor.fetchone()
+            head = EMPTY if row is None else _head(write.stream, row[1:])
+            if head.version != write.expected_version:
+                raise Conflict
+            now_ms = self._clock.now_ms()
+            sealed = seal(head, encoded, now_ms)
+            stream = _move(cursor, write.stream, row, sealed[-1])
+            _keep(cursor, stream, write, sealed)
+            return sealed
+
+        return recorded(write.stream, self._database.write(work))
+
+    def head(self, nonce: bytes) -> AttemptHead | None:
+        """Return what a token's nonce stands for, or None when no such attempt was recorded."""
+        row = self._database.read(lambda cursor: _one(cursor, statements.HEAD, nonce))
+        return None if row is None else AttemptHead(row=attempt_of(row[1:]), version=row[0])
+
+    def mint(self, row: AttemptRow) -> None:
+        """Record a fresh attempt on a node, without an event."""
+        stream = stream_of(row)
+
+        def work(cursor: Cursor) -> None:
+            found = _one(cursor, statements.STREAM_HEAD, stream)
+            if found is None:
+                refuse_missing(stream, row.opened_at)
+            cursor.execute(statements.MINT_ATTEMPT, attempt_values(found[0], row))
+
+        self._database.write(work)
+
+    def read(self, stream: StreamId, versions: Sequence[int]) -> tuple[Recorded, ...]:
+        """Return the events of these versions, in order of version, their hashes checked."""
+        wanted = sorted(set(versions))
+        found = {version: self._events.get((stream, version)) for version in wanted}
+        absent = [version for version, record in found.items() if record is None]
+        for row in self._rows(stream, absent):
+            *stored, prev_hash = row
+            record = unseal(stream, tuple(stored), GENESIS if stored[0] == 1 else prev_hash)
+            found[record.version] = record
+            self._events.put((stream, record.version), record, len(stored[3]))
+        return tuple(found[version] or refuse_missing(stream, version) for version in wanted)
+
+    def scan(self, stream: StreamId, after: int = 0) -> tuple[Recorded, ...]:
+        """Return all events after a version, in order, their chain checked from there.
+
+        What was read before is read again: a proof is of what is stored now.
+        """
+        rows = self._database.read(lambda cursor: _all(cursor, statements.SCAN, after, stream))
+        if not rows:
+            return ()
+        end = _head(stream, rows[0][4:])
+        if after >= end.version + 1:
+            return ()
+        events = [row[:4] for row in rows if row[0] is not None]
+        start = EMPTY
+        if after > 0:
+            if not events or events[0][0] != after:
+                refuse_missing(stream, after)
+            start = _head(stream, (after, events.pop(0)[2]))
+        return tuple(unseal_chain(stream, events, start, end))
+
+    def attempts_on(self, session: SessionId, node: NodeId) -> tuple[AttemptRow, ...]:
+        """Return the attempts minted on a node, ended ones first by outcome version."""
+        stream = session_stream(session)
+        rows = self._database.read(
+            lambda cursor: _all(cursor, statements.ATTEMPTS_ON, stream, node)
+        )
+        return tuple(attempt_of(row) for row in rows)
+
+    def blob(self, digest: Digest) -> bytes:
+        """Return a blob's bytes, checked against its digest."""
+        kept = self._blobs.get(digest)
+        if kept is not None:
+            return kept
+        key = raw_digest(digest)
+        row = self._database.read(lambda cursor: _one(cursor, statements.BLOB, key))
+        data = checked_blob(digest, None if row is None else row[0])
+        self._blobs.put(digest, data, len(data))
+        return data
+
+    def _rows(self, stream: StreamId, versions: list[int]) -> list[Row]:
+        if not versions:
+            return []
+
+        def work(cursor: Cursor) -> list[Row]:
+            rows: list[Row] = []
+            for start in range(0, len(versions), VERSIONS_PER_QUERY_MAX):
+                batch = versions[start : start + VERSIONS_PER_QUERY_MAX]
+                rows += _all(cursor, statements.read_events(len(batch)), stream, *batch)
+            return rows
+
+        return self._database.read(work)
+
+
+def checked_blob(name: Digest, data: object) -> bytes:
+    """Return the bytes of a blob as a store has them, when they are the ones named."""
+    if isinstance(data, bytes) and digest(data) == name:
+        return data
+    problem = "is missing" if data is None else "does not match its digest"
+    raise SessionNotHealthy(
+        f"The blob {name} {problem}.",
+        remedy="Restore the store from a backup, or start a new session; "
+        "sessions that do not need this blob are not affected.",
+        details={"kind": "damaged_blob", "digest": name},
+    )
+
+
+def _move(cursor: Cursor, stream: StreamId, row: Row | None, last: Sealed) -> int:
+    """Set a stream's head and return the stream's id."""
+    if row is None:
+        begun = _one(cursor, statements.BEGIN_STREAM, stream, last.version, last.hash)
+        assert begun is not None
+        return int(begun[0])
+    cursor.execute(statements.MOVE_STREAM, (last.version, last.hash, row[0], row[1]))
+    if cursor.rowcount != 1:
+        raise Conflict
+    return int(row[0])
+
+
+def _keep(cursor: Cursor, stream: int, write: Write, sealed: list[Sealed]) -> None:
+    """Write what goes with the new head."""
+    cursor.executemany(
+        statements.KEEP_EVENT,
+        [(stream, each.version, each.recorded_at, each.hash, each.data) for each in sealed],
+    )
+    if write.blobs:
+        cursor.executemany(statements.KEEP_BLOB, [_blob_values(blob) for blob in write.blobs])
+    if write.attempts:
+        cursor.executemany(
+            statements.KEEP_ATTEMPT, [attempt_values(stream, row) for row in write.attempts]
+        )
+    if write.summary is not None:
+        now_ms = sealed[-1].recorded_at
+        cursor.execute(statements.KEEP_SUMMARY, summary_values(stream, write.summary, now_ms))
+
+
+def _blob_values(blob: Blob) -> tuple[bytes, bytes]:
+    return raw_digest(blob.digest), blob.data
+
+
+def _head(stream: StreamId, row: Row) -> Head:
+    version, own = row
+    if not isinstance(version, int) or not isinstance(own, bytes) or len(own) != len(GENESIS):
+        refuse_altered(stream, version, "is damaged where its stream names its end")
+    return Head(version, own)
+
+
+def _one(cursor: Cursor, sql: str, *values: int | str | bytes) -> Row | None:
+    cursor.execute(sql, values)
+    return cursor.fetchone()
+
+
+def _all(cursor: Cursor, sql: str, *values: int | str | bytes) -> list[Row]:
+    cursor.execute(sql, values)
+    return cursor.fetchall()

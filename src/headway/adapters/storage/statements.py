@@ -1,0 +1,113 @@
+"""The SQL texts of the hot paths, each with what it is for.
+
+Plain SQL that every supported database takes, with `?` for values.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+# Where a stream stands: its id, version and last hash.
+STREAM_HEAD: Final = "SELECT id, version, head_hash FROM streams WHERE name = ?"
+
+# Begin a stream at the version its first append reaches.
+BEGIN_STREAM: Final = "INSERT INTO streams (name, version, head_hash) VALUES (?, ?, ?) RETURNING id"
+
+# Move a stream on, unless another append was first.
+MOVE_STREAM: Final = "UPDATE streams SET version = ?, head_hash = ? WHERE id = ? AND version = ?"
+
+# Keep an event.
+KEEP_EVENT: Final = (
+    "INSERT INTO events (stream, version, recorded_at, hash, data) VALUES (?, ?, ?, ?, ?)"
+)
+
+# Keep a blob unless it is there.
+KEEP_BLOB: Final = "INSERT INTO blobs (digest, data) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING"
+
+# Keep an attempt; what it is stays, what became of it is replaced.
+KEEP_ATTEMPT: Final = (
+    "INSERT INTO attempts"
+    " (nonce, stream, node, attempt, opened_at, blocks, outcome_at, checkpoint_at, checks_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (nonce) DO UPDATE SET"
+    " opened_at = excluded.opened_at, blocks = excluded.blocks, outcome_at = excluded.outcome_at,"
+    " checkpoint_at = excluded.checkpoint_at, checks_at = excluded.checks_at"
+)
+
+# Keep a fresh attempt unless it is there.
+MINT_ATTEMPT: Final = (
+    "INSERT INTO attempts"
+    " (nonce, stream, node, attempt, opened_at, blocks, outcome_at, checkpoint_at, checks_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (nonce) DO NOTHING"
+)
+
+# Keep a session's summary; what it began with stays, how far it has come is replaced.
+KEEP_SUMMARY: Final = (
+    "INSERT INTO sessions (stream, workflow, workflow_id, workflow_name, goal, workspace,"
+    " repository, branch, git_head, status, step_id, step_title, nonce, depth, recap,"
+    " started_at, updated_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream) DO UPDATE SET"
+    " status = excluded.status, step_id = excluded.step_id, step_title = excluded.step_title,"
+    " nonce = excluded.nonce, depth = excluded.depth, recap = excluded.recap,"
+    " updated_at = excluded.updated_at"
+)
+
+# A session's summary, the stream's name in the place of its session.
+SUMMARY: Final = (
+    "SELECT s.name, x.workflow, x.workflow_id, x.workflow_name, x.goal, x.workspace, x.repository,"
+    " x.branch, x.git_head, x.status, x.step_id, x.step_title, x.nonce, x.depth, x.recap,"
+    " x.started_at, x.updated_at FROM streams s JOIN sessions x ON x.stream = s.id WHERE s.name = ?"
+)
+
+# The head read: an attempt, its stream's name and version.
+HEAD: Final = (
+    "SELECT s.version, a.nonce, s.name, a.node, a.attempt, a.opened_at, a.blocks, a.outcome_at,"
+    " a.checkpoint_at, a.checks_at"
+    " FROM attempts a JOIN streams s ON s.id = a.stream WHERE a.nonce = ?"
+)
+
+# The attempts on a node, ended ones first.
+ATTEMPTS_ON: Final = (
+    "SELECT a.nonce, s.name, a.node, a.attempt, a.opened_at, a.blocks, a.outcome_at,"
+    " a.checkpoint_at, a.checks_at"
+    " FROM streams s JOIN attempts a ON a.stream = s.id WHERE s.name = ? AND a.node = ?"
+    " ORDER BY a.outcome_at IS NULL, a.outcome_at, a.nonce"
+)
+
+# All events from a version on, and the stream's own idea of its end, as one state of the database.
+SCAN: Final = (
+    "SELECT e.version, e.recorded_at, e.hash, e.data, s.version, s.head_hash"
+    " FROM streams s LEFT JOIN events e ON e.stream = s.id AND e.version >= ?"
+    " WHERE s.name = ? ORDER BY e.version"
+)
+
+# A blob.
+BLOB: Final = "SELECT data FROM blobs WHERE digest = ?"
+
+# The live keys, the signing one first.
+KEYS: Final = "SELECT key FROM keys ORDER BY position"
+
+# Put a key in its place.
+KEEP_KEY: Final = (
+    "INSERT INTO keys (position, key) VALUES (?, ?)"
+    " ON CONFLICT (position) DO UPDATE SET key = excluded.key"
+)
+
+# The attached folders.
+SOURCES: Final = "SELECT path FROM sources ORDER BY position"
+
+# Attach a folder unless it is attached.
+ATTACH: Final = "INSERT INTO sources (path) VALUES (?) ON CONFLICT (path) DO NOTHING"
+
+# Detach a folder.
+DETACH: Final = "DELETE FROM sources WHERE path = ?"
+
+
+@lru_cache(maxsize=128)
+def read_events(count: int) -> str:
+    """Return the text that reads `count` events of a stream, each with the hash before it."""
+    marks = ", ".join("?" * count)
+    return (  # question marks alone are put in
+        "SELECT e.version, e.recorded_at, e.hash, e.data, p.hash"  # noqa: S608
+        " FROM streams s JOIN events e ON e.stream = s.id"
+        " LEFT JOIN events p ON p.stream = e.stream AND p.version = e.version - 1"
+        f" WHERE s.name = ? AND e.version IN ({marks})"
+    )

@@ -1,0 +1,21 @@
+"""The store: everything that is kept, behind its ports, opened and closed together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headway.ports.keyring import Keyring
+from headway.ports.ledger import Ledger
+from headway.ports.sessions import Sessions
+from headway.ports.sources import Sources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """The ports of one open store. `ledger_id` is drawn when it is made and never changes."""
+
+    ledger_id: str
+    ledger: Ledger
+    sessions: Sessions
+    keyring: Keyring
+    sources: Sources
+    close: Callable[[], None]

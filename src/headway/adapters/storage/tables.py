@@ -1,0 +1,119 @@
+"""The tables, the same for every database. A change here is a change of SCHEMA_VERSION.
+
+Streams have short integer ids, so that their names stand in one place. A stream's row holds its
+version and the hash of its last event: the compare-and-set of every append. An event's predecessor
+is found by its version, so its hash is stored once. Byte strings are raw, never their text.
+"""
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+
+SCHEMA_VERSION: Final = 1
+
+METADATA: Final = MetaData()
+
+# What the store says of itself: `ledger` (its id) and `schema` (its version).
+META: Final = Table(
+    "meta",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+STREAMS: Final = Table(
+    "streams",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("version", Integer, nullable=False),
+    Column("head_hash", LargeBinary, nullable=False),
+)
+
+# `hash` stands before `data`, so that checking the next event need not read a long one.
+EVENTS: Final = Table(
+    "events",
+    METADATA,
+    Column("stream", Integer, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+# `digest` is the 32 bytes of the SHA-256.
+BLOBS: Final = Table(
+    "blobs",
+    METADATA,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
+# Small rows found by a random key: the key's tree is the table where the database can do that.
+ATTEMPTS: Final = Table(
+    "attempts",
+    METADATA,
+    Column("nonce", LargeBinary, primary_key=True),
+    Column("stream", Integer, ForeignKey("streams.id"), nullable=False),
+    Column("node", Text, nullable=False),
+    Column("attempt", Text, nullable=False),
+    Column("opened_at", Integer, nullable=False),
+    Column("blocks", Integer, nullable=False),
+    Column("outcome_at", Integer),
+    Column("checkpoint_at", Integer),
+    Column("checks_at", Integer),
+    Index("attempts_by_node", "stream", "node"),
+    sqlite_with_rowid=False,
+)
+
+SESSIONS: Final = Table(
+    "sessions",
+    METADATA,
+    Column("stream", Integer, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
+    Column("workflow", Text, nullable=False),
+    Column("workflow_id", Text, nullable=False),
+    Column("workflow_name", Text, nullable=False),
+    Column("goal", Text, nullable=False),
+    Column("workspace", Text, nullable=False),
+    Column("repository", Text),
+    Column("branch", Text),
+    Column("git_head", Text),
+    Column("status", Text, nullable=False),
+    Column("step_id", Text),
+    Column("step_title", Text),
+    Column("nonce", LargeBinary, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("recap", Text, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("sessions_by_time", "updated_at"),
+    Index("sessions_by_workspace", "workspace"),
+    Index("sessions_by_repository", "repository"),
+    Index("sessions_by_branch", "branch"),
+    Index("sessions_by_git_head", "git_head"),
+)
+
+# `position` 0 is the key that signs, 1 the one before it.
+KEYS: Final = Table(
+    "keys",
+    METADATA,
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("key", LargeBinary, nullable=False),
+)
+
+SOURCES: Final = Table(
+    "sources",
+    METADATA,
+    Column("position", Integer, primary_key=True),
+    Column("path", Text, nullable=False, unique=True),
+)

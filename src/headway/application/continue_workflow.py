@@ -1,0 +1,74 @@
+"""Continue a session: hand in the work on a step, or read the step again."""
+
+from typing import Final, assert_never
+
+from headway.application.engine import Engine
+from headway.application.loading import Loaded, load, open_allowed
+from headway.application.recording import record
+from headway.application.rehydrating import binding_drift, rehydrate
+from headway.application.replies import advanced_reply, blocked_reply, gate_reply
+from headway.application.requests import ContinueWorkflow, Reply
+from headway.application.scene import Scene
+from headway.domain.commands import Advance, Facts
+from headway.domain.decide import decide
+from headway.domain.decision import Accepted
+from headway.domain.errors import SessionBusy
+from headway.domain.events import AdvanceBlocked, GateOpened, StepAdvanced
+from headway.domain.state import Outcome
+from headway.ports.ledger import Conflict
+
+APPEND_ATTEMPTS_MAX: Final = 100
+
+
+def continue_workflow(engine: Engine, request: ContinueWorkflow) -> Reply:
+    """Advance or rehydrate, as the request's intent says.
+
+    Repeating an advance is safe: an attempt has one outcome, and it is told again. Raises
+    TokenFault, InvalidInput, PreconditionFailed, SessionNotHealthy, SessionBusy; after any of them
+    nothing has changed and the token is as good as before.
+    """
+    if request.intent == "rehydrate":
+        nonce = open_allowed(engine, request.continue_token, frozenset({"ct", "st"}))
+        return rehydrate(engine, load(engine, nonce))
+    nonce = open_allowed(engine, request.continue_token, frozenset({"ct"}))
+    for _ in range(APPEND_ATTEMPTS_MAX):
+        loaded = load(engine, nonce)
+        try:
+            return _advance(engine, loaded, request)
+        except Conflict:
+            continue  # another caller was first: load again, decide again
+    raise SessionBusy(
+        f"Other calls changed this session {APPEND_ATTEMPTS_MAX} times while this one waited.",
+        remedy="Repeat the call with the same token; it is safe.",
+    )
+
+
+def _advance(engine: Engine, loaded: Loaded, request: ContinueWorkflow) -> Reply:
+    name, scene = loaded.row.attempt, loaded.scene
+    ended = scene.state.attempts[name].outcome is not None
+    command = Advance(
+        attempt=name,
+        notes=request.notes,
+        artifacts=request.artifacts,
+        context=request.context,
+        drift=() if ended else binding_drift(engine, loaded),
+    )
+    decision = decide(scene.state, command, Facts(workflow=scene.workflow))
+    if isinstance(decision, Accepted):
+        scene = record(engine, scene, decision)
+    outcome = scene.state.attempts[name].outcome
+    assert outcome is not None
+    return outcome_reply(scene, outcome)
+
+
+def outcome_reply(scene: Scene, outcome: Outcome) -> Reply:
+    """Return the reply to an attempt with this outcome."""
+    match outcome:
+        case StepAdvanced():
+            return advanced_reply(scene, outcome)
+        case AdvanceBlocked():
+            return blocked_reply(scene, outcome)
+        case GateOpened():
+            return gate_reply(scene, outcome)
+        case _:
+            assert_never(outcome)

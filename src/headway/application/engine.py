@@ -1,0 +1,27 @@
+"""The engine: the ports the verbs need, in one frozen value."""
+
+from dataclasses import dataclass
+
+from headway.domain.events import GateMode
+from headway.ports.catalogue import Catalogue
+from headway.ports.clock import Clock, Entropy
+from headway.ports.keyring import Keyring
+from headway.ports.ledger import Ledger
+from headway.ports.sessions import Sessions
+from headway.ports.sources import Sources
+from headway.ports.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Everything a verb may ask of the world, and the settings that steer it."""
+
+    ledger: Ledger
+    sessions: Sessions
+    keyring: Keyring
+    sources: Sources
+    catalogue: Catalogue
+    workspace: Workspace
+    clock: Clock
+    entropy: Entropy
+    gates: GateMode = "advisory"

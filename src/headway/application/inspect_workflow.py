@@ -1,0 +1,56 @@
+"""Inspect a workflow: what it is and demands, without starting it."""
+
+from headway.application.engine import Engine
+from headway.application.finding import startable, wire_diagnostic, workspace_of
+from headway.application.requests import InspectWorkflow, Reply
+from headway.domain.events import ReferenceStatus
+from headway.domain.rendering.briefing import render_briefing
+from headway.domain.values import Json
+from headway.domain.workflow import Item, Loop, Workflow
+
+
+def inspect_workflow(engine: Engine, request: InspectWorkflow) -> Reply:
+    """Return the workflow's identity, and in preview its outline; later prompts stay hidden.
+
+    The hash is the one a session started now would be pinned to. Raises InvalidInput, NotFound,
+    PreconditionFailed as start_workflow does.
+    """
+    workspace = workspace_of(engine, request.workspace_path)
+    entry, workflow = startable(engine, request.workflow_id, workspace)
+    compiled: Reply = {"form": workflow.form, "workflowId": workflow.id}
+    if request.mode == "preview":
+        references = engine.workspace.resolve(workspace, workflow.references)
+        compiled |= _preview(workflow, references)
+    reply: Reply = {
+        "workflowId": workflow.id,
+        "workflowHash": entry.hash,
+        "mode": request.mode,
+        "source": entry.source,
+        "compiled": compiled,
+    }
+    if entry.diagnostics:
+        reply["warnings"] = [wire_diagnostic(each) for each in entry.diagnostics]
+    return reply
+
+
+def _preview(workflow: Workflow, references: tuple[ReferenceStatus, ...]) -> Reply:
+    return {
+        "name": workflow.name,
+        "description": workflow.description,
+        "version": workflow.version,
+        "about": workflow.about,
+        "examples": list(workflow.examples),
+        "briefing": render_briefing(workflow, references, resumed=False),
+        "outline": [_outline(item) for item in workflow.steps],
+    }
+
+
+def _outline(item: Item) -> Json:
+    shown: Reply = {"id": item.id, "title": item.title}
+    if isinstance(item, Loop):
+        shown |= {
+            "loop": item.kind,
+            "maxIterations": item.max_iterations,
+            "body": [_outline(inner) for inner in item.body],
+        }
+    return shown

@@ -1,0 +1,152 @@
+"""Loading: from a token to the part of a session that a decision about it can see.
+
+Two reads, however long the session is: the attempt's row with the stream's version, and the few
+events it names (the start, the one that opened the node, those that hold its context, and its
+outcome). The result is a partial `SessionState`; `decide` cannot tell it from the whole.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import msgspec
+
+from headway.application.engine import Engine
+from headway.application.scene import Scene
+from headway.domain.context import fold_of
+from headway.domain.errors import SessionNotHealthy
+from headway.domain.events import (
+    AdvanceBlocked,
+    ChecksRecorded,
+    ContextChange,
+    Event,
+    GateOpened,
+    Opened,
+    PreferencesChanged,
+    SessionStarted,
+    StepAdvanced,
+)
+from headway.domain.ids import Digest, SessionId, WorkflowHash, session_stream
+from headway.domain.state import AttemptState, NodeState, SessionState
+from headway.domain.tokens import TokenKind, open_token, unknown_token
+from headway.domain.values import JsonObject, Value
+from headway.domain.workflow import Workflow
+from headway.ports.ledger import AttemptRow
+
+WORKFLOWS_CACHED_MAX = 256
+
+
+class Loaded(Value):
+    """A session as one attempt sees it, and that attempt's row."""
+
+    row: AttemptRow
+    scene: Scene
+
+    @property
+    def opened(self) -> Opened:
+        """The standing of the attempt's node."""
+        return self.scene.state.nodes[self.row.node].opened
+
+    @property
+    def started(self) -> SessionStarted:
+        """The session's own facts."""
+        started = self.scene.state.started
+        assert started is not None
+        return started
+
+
+def open_allowed(engine: Engine, token: str, allowed: frozenset[TokenKind]) -> bytes:
+    """Return the nonce of a token of an allowed kind. Raises TokenFault."""
+    keys = engine.keyring.keys()
+    live = (keys.current,) if keys.previous is None else (keys.current, keys.previous)
+    return open_token(token, live, allowed).nonce
+
+
+def load(engine: Engine, nonce: bytes) -> Loaded:
+    """Return the session around the attempt of a nonce.
+
+    Raises TokenFault when no such attempt was recorded, SessionNotHealthy when a record it needs
+    is missing or altered.
+    """
+    head = engine.ledger.head(nonce)
+    if head is None:
+        raise unknown_token()
+    row = head.row
+    events = _read(engine, row.session, {1, row.opened_at, row.outcome_at, row.checks_at})
+    started = events[1]
+    node = standing(events[row.opened_at])
+    if not isinstance(started, SessionStarted) or node is None:
+        raise _broken(row.session, row.opened_at)
+    outcome = events.get(row.outcome_at or 0)
+    wanted = {segment.version for segment in node.context}
+    if isinstance(outcome, StepAdvanced) and outcome.opened:
+        wanted |= {segment.version for segment in outcome.opened.context}
+    events |= _read(engine, row.session, wanted - events.keys())
+    checks = events.get(row.checks_at or 0)
+    attempt = AttemptState(
+        node=row.node,
+        blocks=row.blocks,
+        outcome=outcome
+        if isinstance(outcome, StepAdvanced | AdvanceBlocked | GateOpened)
+        else None,
+        outcome_at=row.outcome_at,
+        checkpoint_at=row.checkpoint_at,
+        checks=checks.results if isinstance(checks, ChecksRecorded) else None,
+        checks_at=row.checks_at,
+    )
+    state = SessionState(
+        version=head.version,
+        started=started,
+        nodes={row.node: NodeState(opened=node, opened_at=row.opened_at)},
+        attempts={row.attempt: attempt},
+        folds={version: _fold(row.session, version, events[version]) for version in wanted},
+        tip=row.attempt,
+    )
+    scene = Scene(
+        session=row.session,
+        workflow=pinned_workflow(engine, started.workflow),
+        state=state,
+        key=engine.keyring.keys().current,
+    )
+    return Loaded(row=row, scene=scene)
+
+
+def pinned_workflow(engine: Engine, name: WorkflowHash) -> Workflow:
+    """Return the workflow a session was started with, from its blob."""
+    return _decode_workflow(engine.ledger.blob(Digest(name)))
+
+
+@lru_cache(maxsize=WORKFLOWS_CACHED_MAX)  # bytes remember their hash, so a hit costs no reading
+def _decode_workflow(data: bytes) -> Workflow:
+    return msgspec.json.decode(data, type=Workflow)
+
+
+def _read(engine: Engine, session: SessionId, versions: Iterable[int | None]) -> dict[int, Event]:
+    wanted = sorted({version for version in versions if version is not None})
+    if not wanted:
+        return {}
+    recorded = engine.ledger.read(session_stream(session), wanted)
+    return {record.version: record.event for record in recorded}
+
+
+def standing(event: Event) -> Opened | None:
+    """Return the standing of the node an event opened, None when it opened none."""
+    if isinstance(event, SessionStarted | StepAdvanced | PreferencesChanged):
+        return event.opened
+    return None
+
+
+def _fold(session: SessionId, version: int, event: Event) -> JsonObject:
+    change: ContextChange | None = None
+    if isinstance(event, SessionStarted | StepAdvanced):
+        change = event.context
+    if change is None:
+        raise _broken(session, version)
+    return fold_of(change)
+
+
+def _broken(session: SessionId, version: int) -> SessionNotHealthy:
+    return SessionNotHealthy(
+        f"Event {version} of session {session} is not what its token row says it is.",
+        remedy="Start a new session; the rest of this one can still be exported and read.",
+        details={"session": session, "version": version},
+    )

@@ -1,0 +1,77 @@
+"""Read a session: its row and its tree, for a person. Nothing is changed."""
+
+from typing import Final
+
+from headway.application.engine import Engine
+from headway.application.loading import pinned_workflow
+from headway.domain.errors import InvalidInput, NotFound, SessionNotHealthy
+from headway.domain.events import SessionStarted
+from headway.domain.ids import SessionId, session_stream
+from headway.domain.projections.telling import Kind
+from headway.domain.projections.tree import Row, Tree, session_tree
+from headway.domain.values import Value
+from headway.ports.sessions import SessionQuery, SessionSummary
+
+__all__ = ["Kind", "ReadSession", "Row", "Tree", "read_session"]
+
+PREFIX: Final = "sess_"
+SEARCHED_MAX: Final = 10_000  # sessions looked through for one that begins like this
+SHOWN_MAX: Final = 5
+
+
+class ReadSession(Value):
+    """A session at a glance, and all of it."""
+
+    summary: SessionSummary
+    tree: Tree
+
+
+def read_session(engine: Engine, name: str | None = None) -> ReadSession:
+    """Return a session by its id or by a beginning that no other has; None is the latest.
+
+    Raises NotFound when there is none, InvalidInput when several begin like this, SessionNotHealthy
+    when a record cannot be read.
+    """
+    summary = _latest(engine) if name is None else _named(engine, name)
+    events = [record.event for record in engine.ledger.scan(session_stream(summary.session))]
+    if not events or not isinstance(events[0], SessionStarted):
+        raise SessionNotHealthy(
+            f"Session {summary.session} does not begin with its start.",
+            remedy="Read another session; `headway sessions list` shows them.",
+        )
+    workflow = pinned_workflow(engine, events[0].workflow)
+    return ReadSession(summary=summary, tree=session_tree(events, workflow))
+
+
+def _latest(engine: Engine) -> SessionSummary:
+    found = engine.sessions.find(SessionQuery(limit=1))
+    if not found:
+        raise NotFound(
+            "There is no session yet.",
+            remedy="Start one with start_workflow from an MCP client, or see one: headway demo",
+        )
+    return found[0]
+
+
+def _named(engine: Engine, name: str) -> SessionSummary:
+    beginning = name if name.startswith(PREFIX) else PREFIX + name
+    exact = engine.sessions.summary(SessionId(beginning))
+    if exact is not None:
+        return exact
+    everyone = engine.sessions.find(SessionQuery(limit=SEARCHED_MAX))
+    found = [each for each in everyone if each.session.startswith(beginning)]
+    if not found:
+        raise NotFound(
+            f"No session begins with {name!r}.",
+            remedy="`headway sessions list` shows the ids.",
+            details={"session": name},
+        )
+    if len(found) > 1:
+        ids = [each.session for each in found[:SHOWN_MAX]]
+        more = f" and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""
+        raise InvalidInput(
+            f"{len(found)} sessions begin with {name!r}: {', '.join(ids)}{more}.",
+            remedy="Give more of the id.",
+            details={"session": name, "candidates": list(ids)},
+        )
+    return found[0]

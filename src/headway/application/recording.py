@@ -1,0 +1,172 @@
+"""Recording: one transaction of a decision's events with everything that must stand beside them."""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from headway.application.engine import Engine
+from headway.application.scene import Scene
+from headway.domain.cursor import locate
+from headway.domain.decision import Accepted
+from headway.domain.events import (
+    AdvanceBlocked,
+    CheckpointSaved,
+    ChecksRecorded,
+    Event,
+    GapRecorded,
+    GateDecided,
+    GateOpened,
+    PreferencesChanged,
+    SessionCompleted,
+    SessionStarted,
+    StepAdvanced,
+)
+from headway.domain.ids import AttemptId, SessionId, next_attempt, session_stream
+from headway.domain.state import SessionState, fold
+from headway.domain.texts import cut_text
+from headway.domain.tokens import nonce_of
+from headway.domain.workflow import Workflow
+from headway.ports.ledger import AttemptRow, Blob, Write
+from headway.ports.sessions import SessionSummary, Status
+
+RECAP_BYTES_MAX = 1_600
+
+# Only these say where a session stands. A checkpoint may be saved at a step left long ago, and the
+# part of the state loaded for it knows nothing of the step that is open now.
+_MOVES_TIP = (SessionStarted, StepAdvanced, AdvanceBlocked, GateOpened)
+
+
+def record(engine: Engine, scene: Scene, decision: Accepted, blobs: tuple[Blob, ...] = ()) -> Scene:
+    """Append a decision durably and return the scene after it.
+
+    Raises ports.ledger.Conflict when the session has moved on; then nothing was kept.
+    """
+    after = fold(decision.events, scene.state)
+    own = tuple(Blob(digest=name, data=data) for name, data in decision.blobs)
+    engine.ledger.append(
+        Write(
+            stream=session_stream(scene.session),
+            expected_version=scene.state.version,
+            events=decision.events,
+            blobs=(*blobs, *own),
+            attempts=_rows(engine, scene.session, after, decision.events),
+            summary=_summary(engine, scene, after, decision),
+        )
+    )
+    return replace(scene, state=after)
+
+
+def attempt_row(session: SessionId, state: SessionState, name: AttemptId) -> AttemptRow:
+    """Return the row of an attempt as the state has it."""
+    attempt = state.attempts[name]
+    return AttemptRow(
+        nonce=nonce_of(session, name),
+        session=session,
+        node=attempt.node,
+        attempt=name,
+        opened_at=state.nodes[attempt.node].opened_at,
+        blocks=attempt.blocks,
+        outcome_at=attempt.outcome_at,
+        checkpoint_at=attempt.checkpoint_at,
+        checks_at=attempt.checks_at,
+    )
+
+
+def summarise(
+    session: SessionId, state: SessionState, workflow: Workflow, recap: str = ""
+) -> SessionSummary:
+    """Return the session at a glance: that of its tip, the attempt touched last."""
+    started = state.started
+    assert started is not None
+    attempt = state.attempts.get(state.tip) if state.tip else None
+    node = state.nodes[attempt.node] if attempt else None
+    step = locate(workflow, node.opened.cursor).step if node else None
+    status = _status(state)
+    open_step = None if status.startswith("complete") else step
+    return SessionSummary(
+        session=session,
+        workflow=started.workflow,
+        workflow_id=started.workflow_id,
+        workflow_name=workflow.name,
+        goal=started.goal,
+        workspace=started.workspace,
+        repository=started.git.repository,
+        branch=started.git.branch,
+        git_head=started.git.head,
+        status=status,
+        step_id=open_step.id if open_step else None,
+        step_title=open_step.title if open_step else None,
+        nonce=nonce_of(session, state.tip) if state.tip else b"",
+        depth=node.opened.depth if node else 0,
+        recap=recap,
+    )
+
+
+def _rows(
+    engine: Engine, session: SessionId, after: SessionState, events: tuple[Event, ...]
+) -> tuple[AttemptRow, ...]:
+    """Return the row of every attempt these events touch."""
+    names = sorted({name for event in events for name in _touched(event)})
+    rows = [attempt_row(session, after, name) for name in names]
+    for event in events:
+        if isinstance(event, PreferencesChanged):
+            # A node's standing is found through the rows of its attempts, all of them.
+            at, node = after.nodes[event.opened.node].opened_at, event.opened.node
+            rows += [replace(row, opened_at=at) for row in engine.ledger.attempts_on(session, node)]
+    return tuple(rows)
+
+
+def _summary(
+    engine: Engine, scene: Scene, after: SessionState, decision: Accepted
+) -> SessionSummary | None:
+    if not any(isinstance(event, _MOVES_TIP) for event in decision.events):
+        return None
+    recap = _recap(engine, scene.session, decision)
+    return summarise(scene.session, after, scene.workflow, recap)
+
+
+def _touched(event: Event) -> set[AttemptId]:
+    match event:
+        case SessionStarted():
+            return {event.opened.attempt} if event.opened else set()
+        case StepAdvanced():
+            opened = {event.opened.attempt} if event.opened else set()
+            return {event.attempt, *opened}
+        case AdvanceBlocked():
+            return {event.attempt, next_attempt(event.attempt)}
+        case CheckpointSaved() | GateOpened() | GateDecided() | ChecksRecorded():
+            return {event.attempt}
+        case PreferencesChanged() | GapRecorded() | SessionCompleted():
+            return set()
+        case _:
+            assert_never(event)
+
+
+def _status(state: SessionState) -> Status:
+    attempt = state.attempts.get(state.tip) if state.tip else None
+    if attempt is None:
+        return "complete"
+    if isinstance(attempt.outcome, GateOpened):
+        return "gated"
+    if isinstance(attempt.outcome, StepAdvanced):  # the tip itself left its node: a branch ended
+        gaps = state.nodes[attempt.node].opened.gaps + _critical(attempt.outcome)
+        return "complete_with_gaps" if gaps else "complete"
+    return "blocked" if attempt.blocks else "in_progress"
+
+
+def _critical(advanced: StepAdvanced) -> int:
+    return sum(gap.severity == "critical" for gap in advanced.gaps)
+
+
+def _recap(engine: Engine, session: SessionId, decision: Accepted) -> str:
+    """Return the newest notes of a session: those handed in now, else those told before."""
+    blobs = dict(decision.blobs)
+    for event in reversed(decision.events):
+        if isinstance(event, StepAdvanced) and event.output.notes:
+            notes = event.output.notes
+            if not notes.blob:
+                return cut_text(str(notes.inline), RECAP_BYTES_MAX)
+            data = blobs.get(notes.digest) or engine.ledger.blob(notes.digest)
+            return cut_text(data.decode(), RECAP_BYTES_MAX)
+    before = engine.sessions.summary(session)
+    return before.recap if before else ""

@@ -1,0 +1,71 @@
+"""Rehydrate: tell a step again to whoever takes it up, with what is known of the way there.
+
+No event comes of it; a fresh attempt is minted, so that going on from an old step is a fork. The
+recap reads a bounded number of nodes in either direction, however long the session is.
+"""
+
+from headway.application.engine import Engine
+from headway.application.loading import Loaded
+from headway.application.recaps import surroundings
+from headway.application.replies import drift_warnings, pending, show_step, step_reply
+from headway.application.requests import Reply
+from headway.domain.cursor import locate
+from headway.domain.events import Drift
+from headway.domain.ids import ID_BYTES, fresh_attempt
+from headway.domain.rendering.briefing import render_briefing
+from headway.domain.rendering.functions import functions_in_scope
+from headway.domain.rendering.recovery import RecoveryFacts, render_recovery
+from headway.domain.tokens import nonce_of
+from headway.ports.ledger import AttemptRow
+
+
+def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
+    """Return the step of an attempt with a fresh token, a briefing and the recap of the session."""
+    scene, opened = loaded.scene, loaded.opened
+    attempt = fresh_attempt(engine.entropy.draw(ID_BYTES))
+    engine.ledger.mint(
+        AttemptRow(
+            nonce=nonce_of(scene.session, attempt),
+            session=scene.session,
+            node=loaded.row.node,
+            attempt=attempt,
+            opened_at=loaded.row.opened_at,
+        )
+    )
+    place = locate(scene.workflow, opened.cursor)
+    around = surroundings(engine, loaded)
+    shown_already = {*place.step.function_references, *(c.name for c in place.step.function_calls)}
+    recovery = render_recovery(
+        RecoveryFacts(
+            branches=around.branches,
+            tip=around.tip,
+            downstream=around.downstream,
+            ancestry=around.ancestry,
+            functions=tuple(
+                function
+                for function in functions_in_scope(scene.workflow, place.loops, place.step)
+                if function.name not in shown_already
+            ),
+        )
+    )
+    shown = show_step(scene, opened, resumed=True)
+    reply = step_reply(scene, opened, attempt)
+    reply["pending"] = pending(scene, opened, shown, recovery=recovery)
+    reply["nextIntent"] = "rehydrate_only"
+    briefing = render_briefing(scene.workflow, loaded.started.references, resumed=True)
+    warnings = drift_warnings(binding_drift(engine, loaded))
+    extras: Reply = {"briefing": briefing} if briefing else {}
+    return reply | extras | ({"warnings": warnings} if warnings else {})
+
+
+def binding_drift(engine: Engine, loaded: Loaded) -> tuple[Drift, ...]:
+    """Return the bindings that changed since the session was started; they warn, never stop."""
+    pinned = loaded.scene.workflow.bindings
+    if not pinned:
+        return ()
+    now = engine.catalogue.bindings(loaded.scene.workflow.id, loaded.started.workspace)
+    return tuple(
+        Drift(slot=each.slot, pinned=each.value, current=now.get(each.slot, each.default))
+        for each in pinned
+        if now.get(each.slot, each.default) != each.value
+    )

@@ -1,0 +1,20 @@
+"""The scene: a session as far as it was loaded, with all that a reply needs beside it."""
+
+from headway.domain.ids import AttemptId, SessionId
+from headway.domain.state import SessionState
+from headway.domain.tokens import TokenKind, nonce_of, sign
+from headway.domain.values import Value
+from headway.domain.workflow import Workflow
+
+
+class Scene(Value):
+    """What a reply is rendered from: a session as recorded, and the key that signs its tokens."""
+
+    session: SessionId
+    workflow: Workflow
+    state: SessionState
+    key: bytes
+
+    def token(self, kind: TokenKind, attempt: AttemptId) -> str:
+        """Return the token of an attempt."""
+        return sign(kind, nonce_of(self.session, attempt), self.key)

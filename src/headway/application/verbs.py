@@ -1,0 +1,50 @@
+"""The seven verbs bound to one engine: what a surface is given."""
+
+from dataclasses import dataclass
+
+from headway.application.checkpoint_workflow import checkpoint_workflow
+from headway.application.continue_workflow import continue_workflow
+from headway.application.engine import Engine
+from headway.application.inspect_workflow import inspect_workflow
+from headway.application.list_workflows import list_workflows
+from headway.application.manage_workflow_source import manage_workflow_source
+from headway.application.requests import (
+    CheckpointWorkflow,
+    ContinueWorkflow,
+    InspectWorkflow,
+    ListWorkflows,
+    ManageWorkflowSource,
+    Reply,
+    ResumeSession,
+    StartWorkflow,
+)
+from headway.application.resume_session import resume_session
+from headway.application.start_workflow import start_workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Verbs:
+    """Each method is the verb of its name; see there for what it raises."""
+
+    engine: Engine
+
+    def list_workflows(self, request: ListWorkflows) -> Reply:
+        return list_workflows(self.engine, request)
+
+    def inspect_workflow(self, request: InspectWorkflow) -> Reply:
+        return inspect_workflow(self.engine, request)
+
+    def start_workflow(self, request: StartWorkflow) -> Reply:
+        return start_workflow(self.engine, request)
+
+    def continue_workflow(self, request: ContinueWorkflow) -> Reply:
+        return continue_workflow(self.engine, request)
+
+    def checkpoint_workflow(self, request: CheckpointWorkflow) -> Reply:
+        return checkpoint_workflow(self.engine, request)
+
+    def resume_session(self, request: ResumeSession) -> Reply:
+        return resume_session(self.engine, request)
+
+    def manage_workflow_source(self, request: ManageWorkflowSource) -> Reply:
+        return manage_workflow_source(self.engine, request)

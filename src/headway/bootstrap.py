@@ -1,0 +1,50 @@
+"""The composition root: the one place where ports meet adapters.
+
+Nothing is built on import; everything is handed over by constructor arguments.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from headway.adapters.clock import SystemClock, SystemEntropy
+from headway.adapters.git.workspace import GitWorkspace
+from headway.adapters.storage.sqlite import open_sqlite
+from headway.adapters.workflows.catalogue import FolderCatalogue
+from headway.application.engine import Engine
+from headway.application.verbs import Verbs
+from headway.config import Settings
+
+DATABASE_NAME = "headway.db"
+
+
+@contextmanager
+def open_engine(settings: Settings) -> Iterator[Engine]:
+    """Open the store of a home and yield the engine on it; the store is closed at the end.
+
+    Raises StoreUnavailable when the store cannot be opened.
+    """
+    clock, entropy = SystemClock(), SystemEntropy()
+    store = open_sqlite(settings.home / DATABASE_NAME, clock, entropy)
+    try:
+        yield Engine(
+            ledger=store.ledger,
+            sessions=store.sessions,
+            keyring=store.keyring,
+            sources=store.sources,
+            catalogue=FolderCatalogue(
+                workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
+            ),
+            workspace=GitWorkspace(environment=settings.environment),
+            clock=clock,
+            entropy=entropy,
+            gates=settings.gates,
+        )
+    finally:
+        store.close()
+
+
+@contextmanager
+def open_verbs(settings: Settings) -> Iterator[Verbs]:
+    """Yield the verbs on the store of a home; see `open_engine`."""
+    with open_engine(settings) as engine:
+        yield Verbs(engine)

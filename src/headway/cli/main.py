@@ -1,0 +1,51 @@
+"""The command line's root: which commands there are, and where each one lives.
+
+`--version` and `--help` answer at once: a command's module, with all it needs, is imported when the
+command is asked for, never before.
+"""
+
+import importlib
+from typing import Final
+
+import click
+
+from headway import __version__
+
+# The name of each command, the module that holds it as `command`, and its line in the help.
+COMMANDS: Final = {
+    "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
+    "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
+    "sessions": ("headway.cli.sessions_command", "List sessions; draw one as a tree."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, without importing anything."""
+        return [*COMMANDS, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, _ = COMMANDS[cmd_name]
+        command = importlib.import_module(module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """Write the help's list from the table, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="headway")
+def cli() -> None:
+    """Durable, step-enforcing workflows for AI agents."""

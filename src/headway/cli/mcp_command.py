@@ -1,0 +1,51 @@
+"""`headway mcp`: one MCP client, served on stdin and stdout, in this process.
+
+stdout carries the protocol alone; the log goes to stderr. Settings that cannot be used are refused
+before anything is opened.
+"""
+
+import gc
+import logging
+import sys
+from typing import Final
+
+import click
+
+from headway import __version__
+from headway.application.faults import Fault, fault_reply
+from headway.bootstrap import open_verbs
+from headway.config import ConfigError, Settings, process_settings
+from headway.mcp.server import build_server
+from headway.mcp.stdio import serve_stdio
+
+EXIT_INTERRUPTED: Final = 130
+LOG_FORMAT: Final = "%(levelname)s %(name)s: %(message)s"
+
+logger = logging.getLogger("headway")
+
+
+@click.command("mcp")
+def command() -> None:
+    """Serve the seven MCP tools on stdin and stdout."""
+    settings = _settings()
+    logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
+    for warning in settings.warnings:
+        logger.warning(warning)
+    try:
+        with open_verbs(settings) as verbs:
+            server = build_server(verbs, __version__, str(settings.user_home))
+            gc.collect()
+            gc.freeze()  # what start-up made lives as long as the process
+            serve_stdio(server)
+    except Fault as fault:
+        reply = fault_reply(fault, str(settings.user_home))
+        raise click.ClickException(f"{reply['code']}: {reply['message']} {fault.remedy}") from fault
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def _settings() -> Settings:
+    try:
+        return process_settings()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error

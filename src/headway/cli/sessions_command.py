@@ -1,0 +1,86 @@
+"""`headway sessions`: which sessions there are, and what happened in one of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import click
+
+from headway.application.engine import Engine
+from headway.application.faults import Fault
+from headway.application.list_sessions import SessionSummary, list_sessions
+from headway.application.read_session import read_session
+from headway.bootstrap import open_engine
+from headway.cli.terminal import output_style
+from headway.cli.tree_drawing import Style, draw_tree, fitted
+from headway.config import ConfigError, Settings, process_settings
+
+LISTED_DEFAULT = 20
+LISTED_MAX = 10_000
+
+
+@click.group("sessions")
+def command() -> None:
+    """See the sessions kept in this home."""
+
+
+@command.command("list", short_help="List sessions, the last touched first.")
+@click.argument("words", nargs=-1)
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, LISTED_MAX),
+    default=LISTED_DEFAULT,
+    show_default=True,
+    help="Show at most this many.",
+)
+def list_command(words: tuple[str, ...], limit: int) -> None:
+    """List the sessions, the last touched first; WORDS of goal, notes or workflow narrow."""
+    with _opened() as (settings, engine):
+        style = output_style(settings.environment)
+        found = list_sessions(engine, limit, " ".join(words))
+        if not found:
+            click.echo("No session found." if words else "There is no session yet.")
+        for summary in found:
+            for line in session_lines(summary, style):
+                click.echo(line)
+
+
+@command.command("tree", short_help="Draw a session as a tree; the latest unless named.")
+@click.argument("session", required=False)
+@click.option("--all", "whole", is_flag=True, help="Draw every line, however long the session is.")
+def tree_command(session: str | None, *, whole: bool) -> None:
+    """Draw SESSION as a tree: an id, the beginning of one, or nothing for the latest."""
+    with _opened() as (settings, engine):
+        style = output_style(settings.environment)
+        read = read_session(engine, session)
+        for line in draw_tree(read.tree, style, whole=whole):
+            click.echo(line)
+        click.echo(f"{read.summary.session}  {_status(read.summary)}")
+
+
+def session_lines(summary: SessionSummary, style: Style) -> Iterator[str]:
+    """Yield two lines: id, status, workflow and time; then the goal."""
+    touched = datetime.fromtimestamp(summary.updated_at / 1000, UTC)
+    step = f" at {summary.step_id}" if summary.step_id else ""
+    head = f"{summary.session}  {_status(summary)}{step}  {touched:%Y-%m-%d %H:%M} UTC"
+    yield style.paint(fitted(head, style.width, style), "bold")
+    goal = " ".join(summary.goal.split())
+    yield fitted(f"    {summary.workflow_id}: {goal}", style.width, style)
+
+
+def _status(summary: SessionSummary) -> str:
+    return summary.status.replace("_", " ")
+
+
+@contextmanager
+def _opened() -> Iterator[tuple[Settings, Engine]]:
+    """Open the store of this home; what goes wrong is told in words and ends the command."""
+    try:
+        settings = process_settings()
+        with open_engine(settings) as engine:
+            yield settings, engine
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error
+    except Fault as fault:
+        raise click.ClickException(f"{fault.message}\n{fault.remedy}") from fault

@@ -1,0 +1,162 @@
+"""Settings: the one place that reads the environment, once, into a frozen value.
+
+A setting that cannot be meant is refused with what to write instead; one that may be a slip (an
+unknown name, a folder that is not there) is a warning and the program goes on. Below this module
+only plain values travel.
+"""
+
+import difflib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, get_args
+
+GateMode: TypeAlias = Literal["advisory", "enforce"]
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+
+PREFIX: Final = "HEADWAY_"
+HOME: Final = "HEADWAY_HOME"
+WORKFLOW_PATH: Final = "HEADWAY_WORKFLOW_PATH"
+GATES: Final = "HEADWAY_GATES"
+LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
+DATABASE_URL: Final = "HEADWAY_DATABASE_URL"
+TEST_DATABASE_URL: Final = "HEADWAY_TEST_DATABASE_URL"
+KNOWN: Final = (HOME, WORKFLOW_PATH, GATES, LOG_LEVEL, DATABASE_URL, TEST_DATABASE_URL)
+
+HOME_DEFAULT: Final = "~/.headway"
+
+
+class ConfigError(Exception):
+    """A setting that cannot be used: which one, why, and what to write instead."""
+
+    def __init__(self, setting: str, message: str, remedy: str) -> None:
+        super().__init__(f"{setting}: {message} {remedy}")
+        self.setting: Final = setting
+        self.message: Final = message
+        self.remedy: Final = remedy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything the environment decides.
+
+    `user_home` is the user's own home folder, shown as `~` in messages. `environment` is what child
+    processes (git) inherit. `warnings` are for the log, one sentence each.
+    """
+
+    home: Path
+    user_home: Path
+    workflow_path: tuple[str, ...] = ()
+    gates: GateMode = "advisory"
+    log_level: LogLevel = "warning"
+    warnings: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+
+def process_settings() -> Settings:
+    """Read the settings of this process."""
+    return read_settings(os.environ)
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """Read settings from an environment; `ConfigError` names the first one that cannot be used."""
+    if environ.get(DATABASE_URL):
+        raise ConfigError(
+            DATABASE_URL,
+            "PostgreSQL is not supported yet.",
+            f"Unset it; sessions are kept in an SQLite file under {HOME}.",
+        )
+    user_home = Path(environ.get("HOME") or Path.home())
+    folders = _folders(environ.get(WORKFLOW_PATH, ""), user_home)
+    missing = tuple(
+        f"{WORKFLOW_PATH} names {folder}, which is not a folder (yet)."
+        for folder in folders
+        if not Path(folder).is_dir()
+    )
+    return Settings(
+        home=_home(environ.get(HOME) or HOME_DEFAULT, user_home),
+        user_home=user_home,
+        workflow_path=folders,
+        gates=_gates(environ.get(GATES) or "advisory"),
+        log_level=_log_level(environ.get(LOG_LEVEL) or "warning"),
+        warnings=(*_unknown(environ), *missing),
+        environment=dict(environ),
+    )
+
+
+def _home(text: str, user_home: Path) -> Path:
+    folder = _expand(text, user_home)
+    if not folder.is_absolute():
+        raise ConfigError(
+            HOME,
+            f"{text!r} is a relative path, which would mean another store in every folder.",
+            "Give an absolute path, or one that begins with ~/.",
+        )
+    return folder
+
+
+def _folders(text: str, user_home: Path) -> tuple[str, ...]:
+    found: list[str] = []
+    for entry in text.split(os.pathsep):
+        if not entry.strip():
+            continue
+        folder = _expand(entry.strip(), user_home)
+        if not folder.is_absolute():
+            raise ConfigError(
+                WORKFLOW_PATH,
+                f"{entry!r} is a relative path, which would mean other workflows in every folder.",
+                f"Give absolute paths, joined by {os.pathsep!r}.",
+            )
+        if str(folder) not in found:
+            found.append(str(folder))
+    return tuple(found)
+
+
+def _expand(text: str, user_home: Path) -> Path:
+    if text == "~" or text.startswith(("~/", "~\\")):
+        return user_home / text[2:]
+    return Path(text)
+
+
+def _gates(text: str) -> GateMode:
+    match text.strip().lower():
+        case "advisory":
+            return "advisory"
+        case "enforce":
+            return "enforce"
+        case _:
+            raise _not_one_of(GATES, text, get_args(GateMode))
+
+
+def _log_level(text: str) -> LogLevel:
+    match text.strip().lower():
+        case "debug":
+            return "debug"
+        case "info":
+            return "info"
+        case "warning":
+            return "warning"
+        case "error":
+            return "error"
+        case _:
+            raise _not_one_of(LOG_LEVEL, text, get_args(LogLevel))
+
+
+def _not_one_of(setting: str, text: str, allowed: tuple[str, ...]) -> ConfigError:
+    near = difflib.get_close_matches(text.lower(), allowed, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return ConfigError(
+        setting, f"{text!r} is not a value it takes.", f"Use {' or '.join(allowed)}.{hint}"
+    )
+
+
+def _unknown(environ: Mapping[str, str]) -> tuple[str, ...]:
+    warnings = []
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or name in KNOWN:
+            continue
+        near = difflib.get_close_matches(name, KNOWN, n=1, cutoff=0.75)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        warnings.append(f"{name} is set but means nothing to this version.{hint}")
+    return tuple(warnings)

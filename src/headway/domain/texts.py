@@ -1,0 +1,36 @@
+"""Texts cut for display: by code point, never inside one, with a visible mark (D8).
+
+What is stored stays whole; only what is shown, or repeated in a blocker, is cut.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+CUT_MARK: Final = " […]"
+_MARK_BYTES: Final = len(CUT_MARK.encode())
+
+
+def cut_text(text: str, bytes_max: int) -> str:
+    """Return the text if its UTF-8 form fits, else as much of it as fits with the mark behind."""
+    assert bytes_max >= _MARK_BYTES
+    if len(text) * 4 <= bytes_max:
+        return text
+    # One code point more than can fit is enough to see whether the text does.
+    data = text[: bytes_max + 1].encode("utf-8", "replace")
+    if len(data) <= bytes_max and len(text) <= bytes_max:
+        return text
+    kept = data[: bytes_max - _MARK_BYTES].decode("utf-8", "ignore")
+    return kept.rstrip() + CUT_MARK
+
+
+def cut_list(items: Iterable[str], each_bytes_max: int, total_bytes_max: int) -> tuple[str, ...]:
+    """Return the items, each cut, up to a total; a last item of just the mark is for the rest."""
+    kept: list[str] = []
+    total = _MARK_BYTES
+    for item in items:
+        text = cut_text(item, each_bytes_max)
+        total += len(text.encode("utf-8", "replace"))
+        if total > total_bytes_max:
+            return (*kept, CUT_MARK.strip())
+        kept.append(text)
+    return tuple(kept)

@@ -1,0 +1,25 @@
+"""The base of every stored or compared value, and the JSON values users bring along.
+
+A `Value` is frozen, keyword-only and closed: a field it does not know is refused when it is read,
+so a stored record is either understood whole or not at all.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, dataclass_transform
+
+import msgspec
+
+if TYPE_CHECKING:
+    # What JSON text parses to. Read-only by its type: parsed values are shared, never mutated.
+    Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+    JsonObject: TypeAlias = Mapping[str, Json]
+else:  # msgspec reads these at run time and cannot follow a recursive alias
+    Json = Any
+    JsonObject = dict[str, Any]
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class Value(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A closed, immutable record; fields at their default are left out of its JSON form."""

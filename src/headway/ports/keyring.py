@@ -1,0 +1,22 @@
+"""The keys that sign tokens."""
+
+from typing import Protocol
+
+from headway.domain.values import Value
+
+
+class Keys(Value):
+    """The key that signs and, for a while after a rotation, the one before it."""
+
+    current: bytes
+    previous: bytes | None = None
+
+
+class Keyring(Protocol):
+    """Keeps the signing keys, 32 random bytes each, beside the ledger."""
+
+    def keys(self) -> Keys:
+        """Return the live keys; the first call of a new store draws the first key."""
+
+    def rotate(self) -> Keys:
+        """Draw a new current key and keep the old one as previous."""

@@ -1,0 +1,60 @@
+"""Session summaries: one row a session, kept beside its stream in the same transaction.
+
+A projection: every field can be rebuilt from the stream.
+"""
+
+from typing import Literal, Protocol, TypeAlias
+
+from headway.domain.ids import Digest, SessionId, WorkflowHash
+from headway.domain.values import Value
+
+Status: TypeAlias = Literal["in_progress", "blocked", "gated", "complete", "complete_with_gaps"]
+
+
+class SessionSummary(Value):
+    """A session at a glance, that of its preferred tip: the branch touched last.
+
+    `nonce` belongs to the attempt open at the tip (for a completed session, to the one that ended
+    it). Times are milliseconds since 1970 UTC and set by the ledger: `started_at` at the first
+    append, `updated_at` at every one; a caller leaves them 0.
+    """
+
+    session: SessionId
+    workflow: WorkflowHash
+    workflow_id: str
+    workflow_name: str
+    goal: str
+    workspace: str
+    repository: Digest | None
+    branch: str | None
+    git_head: str | None
+    status: Status
+    step_id: str | None
+    step_title: str | None
+    nonce: bytes
+    depth: int = 0
+    recap: str = ""  # the newest notes, cut for display
+    started_at: int = 0
+    updated_at: int = 0
+
+
+class SessionQuery(Value):
+    """What to look for; every given field narrows, `text` is words of goal, notes, workflow."""
+
+    text: str = ""
+    session: SessionId | None = None
+    branch: str | None = None
+    git_head: str | None = None
+    workspace: str | None = None
+    repository: Digest | None = None
+    limit: int = 50
+
+
+class Sessions(Protocol):
+    """Finds sessions. `StoreUnavailable` when the store cannot serve."""
+
+    def summary(self, session: SessionId) -> SessionSummary | None:
+        """Return a session's summary."""
+
+    def find(self, query: SessionQuery) -> tuple[SessionSummary, ...]:
+        """Return the sessions that match every given field, the last updated first."""

@@ -1,0 +1,29 @@
+"""Recorded runs through the front door: the MCP server over stdio, as a client meets it."""
+
+import os
+import subprocess
+import sys
+
+from tests.conformance.traces import SHARED, require_shared
+
+CI = os.environ.get("CI") == "true"  # noqa: TID251  on CI a skip is a failure
+SECONDS_MAX = 170
+
+
+def test_all_recorded_runs_agree_over_stdio() -> None:
+    require_shared(ci=CI)
+    ran = subprocess.run(
+        [
+            sys.executable,
+            str(SHARED / "replay.py"),
+            "--server",
+            f"{sys.executable} -m headway mcp",
+            "--verbose",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    assert "traces agreed 115/115" in ran.stdout, ran.stdout + ran.stderr
+    assert ran.returncode == 0

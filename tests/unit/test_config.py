@@ -1,0 +1,63 @@
+"""Settings are read once; what cannot be meant is refused, what may be a slip is told."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from headway.config import ConfigError, read_settings
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    settings = read_settings({"HOME": "/home/ann"})
+    assert settings.home == Path("/home/ann/.headway")
+    assert settings.user_home == Path("/home/ann")
+    assert (settings.workflow_path, settings.gates, settings.warnings) == ((), "advisory", ())
+
+
+def test_settings_are_taken_from_the_environment(tmp_path: Path) -> None:
+    environ = {
+        "HOME": "/home/ann",
+        "HEADWAY_HOME": "~/elsewhere",
+        "HEADWAY_WORKFLOW_PATH": os.pathsep.join([str(tmp_path), "", str(tmp_path)]),
+        "HEADWAY_GATES": "enforce",
+        "HEADWAY_LOG_LEVEL": "DEBUG",
+        "HEADWAY_TEST_DATABASE_URL": "postgresql://x",
+    }
+    settings = read_settings(environ)
+    assert settings.home == Path("/home/ann/elsewhere")
+    assert settings.workflow_path == (str(tmp_path),)
+    assert (settings.gates, settings.log_level, settings.warnings) == ("enforce", "debug", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("HEADWAY_HOME", "here", "absolute"),
+        ("HEADWAY_WORKFLOW_PATH", "workflows", "absolute"),
+        ("HEADWAY_GATES", "enforced", "Did you mean enforce?"),
+        ("HEADWAY_LOG_LEVEL", "loud", "Use debug or info"),
+        ("HEADWAY_DATABASE_URL", "postgresql://x", "PostgreSQL is not supported yet"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_with_a_remedy(
+    name: str, value: str, said: str
+) -> None:
+    with pytest.raises(ConfigError, match=name) as caught:
+        read_settings({"HOME": "/h", name: value})
+    assert said in str(caught.value)
+
+
+def test_unknown_settings_and_missing_folders_are_warnings() -> None:
+    settings = read_settings(
+        {"HOME": "/h", "HEADWAY_WORKFLOW_PATHS": "/x", "HEADWAY_WORKFLOW_PATH": "/no/such/folder"}
+    )
+    first, second = settings.warnings
+    assert "Did you mean HEADWAY_WORKFLOW_PATH?" in first
+    assert "/no/such/folder" in second
+
+
+def test_an_error_does_not_repeat_a_secret() -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_settings({"HOME": "/h", "HEADWAY_DATABASE_URL": "postgresql://user:secret@host"})
+    assert "secret" not in str(caught.value)
