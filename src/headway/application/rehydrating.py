@@ -4,19 +4,26 @@ No event comes of it; a fresh attempt is minted, so that going on from an old st
 recap reads a bounded number of nodes in either direction, however long the session is.
 """
 
+from typing import Final
+
 from headway.application.engine import Engine
 from headway.application.loading import Loaded
 from headway.application.recaps import surroundings
 from headway.application.replies import drift_warnings, pending, show_step, step_reply
 from headway.application.requests import Reply
 from headway.domain.cursor import locate
-from headway.domain.events import Drift
+from headway.domain.events import Drift, StepAdvanced
 from headway.domain.ids import ID_BYTES, fresh_attempt
 from headway.domain.rendering.briefing import render_briefing
 from headway.domain.rendering.functions import functions_in_scope
 from headway.domain.rendering.recovery import RecoveryFacts, render_recovery
 from headway.domain.tokens import nonce_of
 from headway.ports.ledger import AttemptRow
+
+_COMPLETE: Final = (
+    "This branch is complete; there is nothing left to do on it. Going on from here does its last "
+    "step again, on a branch of its own."
+)
 
 
 def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
@@ -54,6 +61,9 @@ def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
     reply["nextIntent"] = "rehydrate_only"
     briefing = render_briefing(scene.workflow, loaded.started.references, resumed=True)
     warnings = drift_warnings(binding_drift(engine, loaded))
+    outcome = scene.state.attempts[loaded.row.attempt].outcome
+    if isinstance(outcome, StepAdvanced) and outcome.opened is None:
+        warnings.append({"kind": "BRANCH_COMPLETE", "message": _COMPLETE})
     extras: Reply = {"briefing": briefing} if briefing else {}
     return reply | extras | ({"warnings": warnings} if warnings else {})
 

@@ -136,10 +136,11 @@ def _contract(ref: str) -> Pointer:
 
 
 def _ask_for(contract: Contract) -> str:
-    example = json_text(contract.example)
     guidance = f" {contract.guidance.strip()}" if contract.guidance.strip() else ""
     ask = f"Put one object of kind {contract.kind} into output.artifacts.{guidance}"
-    with_example = f"{ask} Example: {example}"
+    if contract.example.keys() <= {"kind"}:
+        return ask  # an object of nothing but its kind would show nothing, and be refused
+    with_example = f"{ask} Example: {json_text(contract.example)}"
     # Half an example misleads; leave it out when it does not fit.
     fits = len((with_example + _GO_ON).encode("utf-8", "replace")) <= FIX_BYTES_MAX
     return with_example if fits else ask

@@ -18,7 +18,7 @@ from typing import Final
 from headway.domain.errors import InvalidInput
 from headway.domain.events import ContextChange, Segment
 from headway.domain.json_limits import CONTEXT_BYTES_MAX, canonical
-from headway.domain.values import JsonObject
+from headway.domain.values import Json, JsonObject
 
 Folds = Mapping[int, JsonObject]  # by version of the event that holds the fold
 
@@ -33,10 +33,10 @@ def merge(under: JsonObject, over: JsonObject) -> JsonObject:
 
 def merged_context(segments: tuple[Segment, ...], folds: Folds) -> JsonObject:
     """Return the context that segments stand for."""
-    merged: JsonObject = {}
+    merged: dict[str, Json] = {}
     for segment in segments:
-        merged = merge(merged, folds[segment.version])
-    return merged
+        merged.update(folds[segment.version])
+    return {key: value for key, value in merged.items() if value is not None}
 
 
 def check_merged(context: JsonObject, size_bound: int) -> None:

@@ -14,6 +14,7 @@ from headway.adapters.storage.database import Cursor, Database, Row
 from headway.adapters.storage.rows import (
     attempt_of,
     attempt_values,
+    head_of,
     raw_digest,
     stream_of,
     summary_values,
@@ -74,7 +75,7 @@ class SqlLedger:
     def head(self, nonce: bytes) -> AttemptHead | None:
         """Return what a token's nonce stands for, or None when no such attempt was recorded."""
         row = self._database.read(lambda cursor: _one(cursor, statements.HEAD, nonce))
-        return None if row is None else AttemptHead(row=attempt_of(row[1:]), version=row[0])
+        return None if row is None else head_of(row)
 
     def mint(self, row: AttemptRow) -> None:
         """Record a fresh attempt on a node, without an event."""

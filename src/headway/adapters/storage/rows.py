@@ -7,10 +7,10 @@ import msgspec
 from headway.adapters.storage.database import Row, SqlValue
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import Digest, SessionId, StreamId, session_stream
-from headway.ports.ledger import AttemptRow
+from headway.ports.ledger import AttemptRow, Head
 from headway.ports.sessions import SessionSummary
 
-T = TypeVar("T", AttemptRow, SessionSummary)
+T = TypeVar("T", AttemptRow, SessionSummary, Head)
 
 DIGEST_PREFIX: Final = "sha256:"
 _SESSION_PREFIX: Final = session_stream(SessionId(""))
@@ -22,6 +22,12 @@ def attempt_of(row: Row) -> AttemptRow:
     """Return an attempt from its fields in order, the stream's name in the place of its session."""
     nonce, stream, *rest = row
     return _checked(AttemptRow, _ATTEMPT_FIELDS, (nonce, session_of(stream), *rest))
+
+
+def head_of(row: Row) -> Head:
+    """Return an attempt from its fields in order, after the version of its stream."""
+    version, *fields = row
+    return _checked(Head, ("version", "row"), (version, attempt_of(tuple(fields))))
 
 
 def attempt_values(stream: int, row: AttemptRow) -> tuple[SqlValue, ...]:

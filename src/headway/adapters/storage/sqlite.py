@@ -4,15 +4,17 @@ Laws.
 1. A write that returned is on the disk: WAL with `synchronous=FULL`, one BEGIN IMMEDIATE a write.
 2. A write that raised left nothing behind.
 3. Several processes may have the file open, where their SQLite bears it (see `drivers.py`); they
-   queue for the write lock, each at most BUSY_TIMEOUT_MS.
+   queue for the write lock, each at most BUSY_TIMEOUT_MS milliseconds.
 
 Theory of operation. One connection writes, guarded by a lock. Reads take an idle connection or open
 another, so they never wait for a write. An SQLite that must be alone reads through the writing one.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -25,7 +27,13 @@ from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
 from headway.adapters.storage.sessions import SqlSessions
 from headway.adapters.storage.sources import SqlSources
-from headway.adapters.storage.sqlite_faults import closed, driver_fault, not_lasting, too_busy
+from headway.adapters.storage.sqlite_faults import (
+    closed,
+    driver_fault,
+    is_busy,
+    not_lasting,
+    too_busy,
+)
 from headway.adapters.storage.sqlite_file import Guard
 from headway.adapters.storage.sqlite_schema import known_ledger, make_ledger
 from headway.adapters.storage.store import Store
@@ -35,23 +43,31 @@ T = TypeVar("T")
 
 BUSY_TIMEOUT_MS: Final = 10_000
 WRITER_WAIT_SECONDS: Final = 30
+MODE_RETRY_MS: Final = 10
 WAL_BYTES_MAX: Final = 64 << 20  # kept of the log after a checkpoint
 STATEMENTS_CACHED_MAX: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteOptions:
+    """How a file is opened; `pages_max` limits how large it may grow."""
+
+    driver: Driver = field(default_factory=best_driver)
+    pages_max: int | None = None
+    busy_timeout_ms: int = BUSY_TIMEOUT_MS
 
 
 def open_sqlite(
     path: Path,
     clock: Clock,
     entropy: Entropy,
-    *,
-    driver: Driver | None = None,
-    pages_max: int | None = None,
+    options: SqliteOptions | None = None,
 ) -> Store:
-    """Open the store in a file, made if it is not there; `pages_max` limits how large it may grow.
+    """Open the store in a file, made if it is not there.
 
     Raises StoreUnavailable when it cannot be opened, or is not of a version this program knows.
     """
-    database = SqliteDatabase(path, driver or best_driver(), pages_max)
+    database = SqliteDatabase(path, options or SqliteOptions())
     try:
         ledger_id = database.query(lambda core: known_ledger(core, path)) or database.define(
             lambda core: make_ledger(core, path, entropy)
@@ -72,10 +88,12 @@ def open_sqlite(
 class SqliteDatabase:
     """Implements `database.Database` on one file; threads may share it."""
 
-    def __init__(self, path: Path, driver: Driver, pages_max: int | None = None) -> None:
+    def __init__(self, path: Path, options: SqliteOptions) -> None:
+        driver = options.driver
         self._path = path
-        self._driver = driver
-        self._errors: tuple[type[Exception], ...] = (driver.error, DBAPIError)
+        self._options = options
+        # A damaged file makes the driver stumble over its own message.
+        self._errors = (driver.error, DBAPIError, UnicodeDecodeError)
         self._engine = create_engine(
             "sqlite://", module=driver.module, creator=self._connect, poolclass=NullPool
         )
@@ -85,7 +103,7 @@ class SqliteDatabase:
         self._guard = Guard(path, driver)
         try:
             with self._told():
-                self._writer = self._open(pages_max)
+                self._writer = self._engine.connect()
         except BaseException:
             self._guard.release()
             raise
@@ -145,7 +163,7 @@ class SqliteDatabase:
 
     @contextmanager
     def _reader(self) -> Iterator[Connection]:
-        if not self._driver.shares_files:
+        if not self._options.driver.shares_files:
             with self._own_turn():
                 yield self._writer
             return
@@ -154,7 +172,7 @@ class SqliteDatabase:
         try:
             reader = self._idle.pop()
         except IndexError:
-            reader = self._open()
+            reader = self._engine.connect()
         try:
             yield reader
         finally:
@@ -176,16 +194,10 @@ class SqliteDatabase:
             cause = error.orig if isinstance(error, DBAPIError) else error
             raise driver_fault(cause or error, self._path) from error
 
-    def _open(self, pages_max: int | None = None) -> Connection:
-        connection = self._engine.connect()
-        if pages_max is not None:
-            _raw(connection).execute(f"PRAGMA max_page_count = {pages_max:d}")
-        return connection
-
     def _connect(self) -> DriverConnection:
-        raw: DriverConnection = self._driver.module.connect(
+        raw: DriverConnection = self._options.driver.module.connect(
             str(self._path),
-            timeout=BUSY_TIMEOUT_MS / 1_000,
+            timeout=self._options.busy_timeout_ms / 1_000,
             isolation_level=None,  # the driver begins nothing by itself
             check_same_thread=False,  # one thread at a time has it, not always the same
             cached_statements=STATEMENTS_CACHED_MAX,
@@ -198,12 +210,30 @@ class SqliteDatabase:
         return raw
 
     def _set_up(self, raw: DriverConnection) -> None:
-        found = raw.execute("PRAGMA journal_mode = WAL").fetchone()
-        if found is None or found[0] != "wal":
-            raise not_lasting(self._path, str(found))
+        mode = self._log_ahead(raw)
+        if mode != "wal":
+            raise not_lasting(self._path, mode)
         raw.execute("PRAGMA synchronous = FULL")
         raw.execute("PRAGMA foreign_keys = ON")
         raw.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_MAX}")
+        if self._options.pages_max is not None:
+            raw.execute(f"PRAGMA max_page_count = {self._options.pages_max:d}")
+
+    def _log_ahead(self, raw: DriverConnection) -> str:
+        """Have the file keep a write-ahead log and return the mode it is in.
+
+        SQLite waits for nobody here, though another process may be making the same file.
+        """
+        for left in reversed(range(self._options.busy_timeout_ms // MODE_RETRY_MS + 1)):
+            try:
+                found = raw.execute("PRAGMA journal_mode = WAL").fetchone()
+            except self._options.driver.error as error:
+                if not left or not is_busy(error):
+                    raise
+                time.sleep(MODE_RETRY_MS / 1_000)
+            else:
+                return str(found[0]) if found else ""
+        return ""
 
 
 def _raw(connection: Connection) -> DriverConnection:

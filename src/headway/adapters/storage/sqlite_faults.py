@@ -13,6 +13,8 @@ _NO_SPACE: Final = "Free some space on that disk, then repeat the call; nothing 
 
 def driver_fault(error: BaseException, path: Path) -> Fault:
     """Return the fault that a driver's error stands for."""
+    if isinstance(error, UnicodeDecodeError):
+        return _damaged("a name or text in it is not UTF-8", path)
     code = getattr(error, "sqlite_errorcode", None)
     match code & 0xFF if isinstance(code, int) else None:  # the primary code of an extended one
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -31,17 +33,18 @@ def driver_fault(error: BaseException, path: Path) -> Fault:
         case sqlite3.SQLITE_NOTADB:
             return not_a_store(path)
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_CONSTRAINT:
-            return SessionNotHealthy(
-                f"The store {path} is damaged where this call read or wrote it ({error}).",
-                remedy="Nothing was changed. Restore the file from a backup; sessions kept in "
-                "sound parts of it go on working.",
-                details={"kind": "damaged_store"},
-            )
+            return _damaged(str(error), path)
         case _:
             return _unavailable(
                 f"The store {path} could not serve ({error}).",
                 "Repeat the call; if it goes on, restart Headway and check the disk.",
             )
+
+
+def is_busy(error: BaseException) -> bool:
+    """Tell whether another connection was in the way, so that waiting may help."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return isinstance(code, int) and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def file_fault(error: OSError, path: Path) -> Fault:
@@ -98,6 +101,15 @@ def too_busy(path: Path, seconds: int) -> Fault:
     return _unavailable(
         f"The store {path} has been writing for other calls for {seconds} seconds.",
         "Repeat the call; nothing of it was kept.",
+    )
+
+
+def _damaged(problem: str, path: Path) -> Fault:
+    return SessionNotHealthy(
+        f"The store {path} is damaged where this call read or wrote it: {problem}.",
+        remedy="Nothing was changed. Restore the file from a backup; sessions kept in sound parts "
+        "of it go on working.",
+        details={"kind": "damaged_store"},
     )
 
 

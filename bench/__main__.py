@@ -1,0 +1,64 @@
+"""`python -m bench`: measures and prints a table (or JSON); --check fails on a broken promise.
+
+Everything runs in this process on a real SQLite file in a new folder, which is removed at the end.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench import advances, verbs
+from bench.figures import Figure, as_json, over, table
+from bench.machine import facts
+from bench.sizes import FULL, QUICK, Sizes
+from headway.bootstrap import DATABASE_NAME, open_engine
+from headway.config import Settings
+
+METHOD = """\
+An advance is one call of the verb continue_workflow: token, head read, decision, one durable
+transaction, rendered reply. The floor is one durable commit of one row of as many bytes as the
+advance leaves in the settled file, in an SQLite file beside it. All are called in turn, each first
+in turn; a ratio is the median of {blocks} blocks' ratios of medians of {rounds} calls."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--check", action="store_true", help="exit 1 when over a target")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows only that it runs")
+    parser.add_argument("--folder", type=Path, default=verbs.ROOT, help="the disk to measure on")
+    given = parser.parse_args(arguments)
+    sizes = QUICK if given.quick else FULL
+    with tempfile.TemporaryDirectory(prefix=".bench-", dir=given.folder) as name:
+        folder = Path(name)
+        machine = facts(folder)
+        if not given.json:
+            print("\n".join(f"{key:<10} {text}" for key, text in machine.items()), flush=True)
+            print("\n" + METHOD.format(blocks=sizes.blocks, rounds=sizes.rounds), flush=True)
+        figures = []
+        for figure in measure(folder, sizes):
+            figures.append(figure)
+            print(f"... {figure.group}: {figure.name}", file=sys.stderr, flush=True)
+    print(as_json(machine, figures) if given.json else table(figures))
+    return 1 if given.check and over(figures) else 0
+
+
+def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
+    """Yield every figure."""
+    home, workspace, files = folder / "home", folder / "workspace", folder / "workflows"
+    for each in (home, workspace, files):
+        each.mkdir()
+    advances.write_workflow(files)
+    settings = Settings(home=home, user_home=folder, workflow_path=(str(files),))
+    yield from verbs.measure_compiler(sizes)
+    with open_engine(settings) as engine:
+        yield from advances.measure_advances(engine, workspace, home / DATABASE_NAME, sizes)
+        yield from verbs.measure_verbs(engine, workspace, sizes)
+        yield from verbs.measure_listing(engine, workspace, sizes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

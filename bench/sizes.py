@@ -1,0 +1,18 @@
+"""How much to measure."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """`depths` are the numbers of steps already done; rounds and blocks as in `timing`."""
+
+    depths: tuple[int, int, int] = (10, 1_000, 10_000)
+    blocks: int = 5
+    rounds: int = 60
+    repeats: int = 30
+    files: int = 60
+
+
+FULL = Sizes()
+QUICK = Sizes(depths=(3, 6, 9), blocks=2, rounds=2, repeats=2, files=3)
