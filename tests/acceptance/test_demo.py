@@ -57,6 +57,8 @@ def test_what_is_kept_is_really_there(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (folder,) = tmp_path.iterdir()
     assert str(folder) in ran.stdout
+    look = rf"HEADWAY_HOME={re.escape(str(folder / 'home'))} \S*headway sessions tree\n"
+    assert re.search(look, ran.stdout), "what is to be copied is never cut"
     assert "divmod" in (folder / "splitbill" / "splitbill" / "shares.py").read_text("utf-8")
     tree = subprocess.run(
         [sys.executable, "-m", "headway", "sessions", "tree"],

@@ -52,7 +52,7 @@ def openings(session: Played) -> list[Opened]:
     return [opened for opened in found if opened is not None]
 
 
-@settings(max_examples=120)
+@settings(max_examples=100)
 @given(workflows(), starts(), EVERYTHING)
 def test_a_replayed_stream_equals_the_live_state(
     workflow: Workflow, start: Start, calls: list[Move]
@@ -85,7 +85,7 @@ def test_a_retried_attempt_has_its_recorded_outcome_whatever_is_sent_along(
         assert session.state == before
 
 
-@settings(max_examples=120)
+@settings(max_examples=100)
 @given(workflows(), starts(), EVERYTHING)
 def test_the_context_of_every_node_is_what_was_given_on_the_way_there(
     workflow: Workflow, start: Start, calls: list[Move]
@@ -155,7 +155,7 @@ def drive(
     return way
 
 
-@settings(max_examples=120)
+@settings(max_examples=100)
 @given(workflows(), starts(preferences=None), EVERYTHING)
 def test_a_blocked_attempt_keeps_what_it_was_given_and_applies_none_of_it(
     workflow: Workflow, start: Start, calls: list[Move]

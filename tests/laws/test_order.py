@@ -20,7 +20,7 @@ from tests.support.played import Move, Played, moves, starts
 from tests.support.workflows import LOOP_CONTROL, workflows
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(workflows(), starts(), moves("send", "rehydrate", "checks", "gate", at_most=30))
 def test_no_sequence_of_calls_reaches_a_step_whose_predecessors_are_open(
     workflow: Workflow, start: Start, calls: list[Move]

@@ -91,7 +91,7 @@ class _Interpreter:
                 yield from self._step((*at, index), around)
             else:
                 yield from self._loop(item, (*at, index), around)
-        self.finished_body = True
+        self.finished_body = not (around and self._is_over(around))
 
     def _step(self, at: tuple[int, ...], around: Around) -> Visits:
         self.leg.place = (at, tuple(number for _, number in around))

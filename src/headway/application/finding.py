@@ -75,7 +75,9 @@ def wire_diagnostic(diagnostic: Diagnostic) -> dict[str, Json]:
 
 def _unknown(engine: Engine, workflow_id: str, workspace: str) -> NotFound:
     known = [entry.id for entry in engine.catalogue.entries(workspace)]
-    near = difflib.get_close_matches(workflow_id, known, SUGGESTIONS_MAX, SIMILARITY_MIN)
+    folded = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(workflow_id.lower(), folded, SUGGESTIONS_MAX, SIMILARITY_MIN)
+    near = [folded[name] for name in close]
     # The last part alone is what people tend to remember.
     near = near or [name for name in known if name.rpartition(".")[2] == workflow_id]
     hint = f"Did you mean {' or '.join(near)}? " if near else ""

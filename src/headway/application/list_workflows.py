@@ -86,4 +86,5 @@ def _source(source: Source) -> Json:
         "effectiveCount": source.effective,
         "shadowedCount": source.total - source.effective,
         "stale": source.missing,
+        "problems": list(source.problems),
     }

@@ -147,6 +147,6 @@ def _fold(session: SessionId, version: int, event: Event) -> JsonObject:
 def _broken(session: SessionId, version: int) -> SessionNotHealthy:
     return SessionNotHealthy(
         f"Event {version} of session {session} is not what its token row says it is.",
-        remedy="Start a new session; the rest of this one can still be exported and read.",
+        remedy="Restore the store from a backup, or start a new session; others are untouched.",
         details={"session": session, "version": version},
     )

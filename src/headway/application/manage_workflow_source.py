@@ -5,7 +5,6 @@ from pathlib import PurePath
 from typing import assert_never
 
 from headway.application.engine import Engine
-from headway.application.finding import workspace_of
 from headway.application.requests import ManageWorkflowSource, Reply
 from headway.domain.errors import InvalidInput
 
@@ -17,18 +16,27 @@ def manage_workflow_source(engine: Engine, request: ManageWorkflowSource) -> Rep
     """
     match request.action:
         case "attach":
-            path = workspace_of(engine, request.path)
+            path = _absolute(request.path)
+            if not engine.workspace.exists(path):
+                raise InvalidInput(
+                    f"The folder {path!r} does not exist or is not a folder.",
+                    remedy="Send the path of an existing folder, as the server's machine sees it.",
+                    details={"kind": "folder_missing"},
+                )
             engine.sources.attach(path)
         case "detach":
-            # A folder that is gone must still be detachable.
-            if not PurePath(request.path).is_absolute():
-                raise InvalidInput(
-                    f"The path {request.path!r} is not absolute.",
-                    remedy="Send the absolute path as list_workflows shows it.",
-                    details={"kind": "path_not_absolute"},
-                )
-            path = os.path.normpath(request.path)
+            path = _absolute(request.path)  # one that is gone must still be detachable
             engine.sources.detach(path)
         case _:
             assert_never(request.action)
     return {"action": request.action, "path": path}
+
+
+def _absolute(path: str) -> str:
+    if not PurePath(path).is_absolute() or "\0" in path:
+        raise InvalidInput(
+            f"The path {path!r} is not absolute.",
+            remedy="Send an absolute path; list_workflows shows the folders with includeSources.",
+            details={"kind": "path_not_absolute"},
+        )
+    return os.path.normpath(path)

@@ -74,18 +74,20 @@ def _way_on(
     """Return the title of the step the session goes on at, and the notes between here and there."""
     summary = engine.sessions.summary(loaded.row.session)
     head = engine.ledger.head(summary.nonce) if summary else None
-    if head is None or head.row.node == loaded.row.node:
+    if head is None:
         return None, ()
-    depth = loaded.opened.depth
-    opened = standing(_event(engine, loaded.row.session, head.row.opened_at))
-    if opened is None:
-        return None, ()
-    tip = locate(loaded.scene.workflow, opened.cursor).step.title
     met = []
     if head.row.outcome_at is not None:
         last = _event(engine, loaded.row.session, head.row.outcome_at)
         if isinstance(last, StepAdvanced):
             met.append(_recap(engine, titles, last))
+    if head.row.node == loaded.row.node:
+        return None, tuple(met)  # handed in, and nothing came after it: the session ended here
+    depth = loaded.opened.depth
+    opened = standing(_event(engine, loaded.row.session, head.row.opened_at))
+    if opened is None:
+        return None, ()
+    tip = locate(loaded.scene.workflow, opened.cursor).step.title
     for event in islice(_way_back(engine, loaded.row.session, head.row.opened_at), RECAPS_MAX):
         met.append(_recap(engine, titles, event))
         if event.node == loaded.row.node:

@@ -12,7 +12,7 @@ from headway.application.recaps import surroundings
 from headway.application.replies import drift_warnings, pending, show_step, step_reply
 from headway.application.requests import Reply
 from headway.domain.cursor import locate
-from headway.domain.events import Drift, StepAdvanced
+from headway.domain.events import Drift, GateOpened, StepAdvanced
 from headway.domain.ids import ID_BYTES, fresh_attempt
 from headway.domain.rendering.briefing import render_briefing
 from headway.domain.rendering.functions import functions_in_scope
@@ -23,6 +23,12 @@ from headway.ports.ledger import AttemptRow
 _COMPLETE: Final = (
     "This branch is complete; there is nothing left to do on it. Going on from here does its last "
     "step again, on a branch of its own."
+)
+
+
+_GATED: Final = (
+    "This step was handed in and waits for a decision; handing it in again asks for another one. "
+    "To learn what was decided, call continue_workflow with intent advance and this token: "
 )
 
 
@@ -64,6 +70,9 @@ def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
     outcome = scene.state.attempts[loaded.row.attempt].outcome
     if isinstance(outcome, StepAdvanced) and outcome.opened is None:
         warnings.append({"kind": "BRANCH_COMPLETE", "message": _COMPLETE})
+    if isinstance(outcome, GateOpened):
+        token = scene.token("ct", loaded.row.attempt)
+        warnings.append({"kind": "GATE_OPEN", "message": _GATED + token})
     extras: Reply = {"briefing": briefing} if briefing else {}
     return reply | extras | ({"warnings": warnings} if warnings else {})
 

@@ -105,15 +105,21 @@ def _tell_what_next(stage: Stage, seconds: float, *, keep: bool) -> None:
     teller = stage.teller
     teller.title(f"Done in {seconds:.1f} s. What next")
     if keep:
-        teller.says("kept", [str(stage.folder)])
-        teller.says("look", [f"HEADWAY_HOME={stage.home} headway sessions tree"])
-        teller.says("", [f"git -C {stage.agent.shell.folder} diff"])
+        teller.gives("kept", str(stage.folder))
+        teller.gives("look", f"HEADWAY_HOME={stage.home} {_typed()} sessions tree")
+        teller.gives("", f"git -C {stage.agent.shell.folder} diff")
     else:
-        teller.says("look", ["headway demo --keep  leaves repository and store to look at"])
+        teller.gives("look", f"{_typed()} demo --keep  leaves repository and store to look at")
     server = f'{{"mcpServers": {{"headway": {{"command": "{_program()}", "args": ["mcp"]}}}}}}'
     teller.says("connect", ["an MCP client of yours, with this in its settings:"])
     teller.write(f"            {server}")
     teller.says("then", ['ask it: "Use Headway: start hw.bug-fix for ..."'])
+
+
+def _typed() -> str:
+    """Return what to type here to call the program: it is seldom on the PATH."""
+    program = Path(_program())
+    return str(program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program)
 
 
 def _program() -> str:

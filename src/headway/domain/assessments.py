@@ -2,7 +2,8 @@
 
 Laws.
 1. One asked for: the first `wr.assessment` artifact is meant, and if it names an assessment that
-   must be the one. Several asked for: each is matched by name, the first artifact of a name counts.
+   must be the one. Several asked for: each is matched by name; of several of one name the first
+   well-formed one counts.
 2. A level counts as written, or by trimmed text without regard to case when that fits one only.
 3. Everything or nothing: with any issue there are no results.
 4. Each consequence fires by itself, on the first dimension that matches, in the order assessments
@@ -102,7 +103,9 @@ def _meant(
 ) -> JsonObject | None:
     if len(refs) == 1:
         return candidates[0] if candidates else None
-    return next((each for each in candidates if each.get("assessmentId") == ref), None)
+    named = [each for each in candidates if each.get("assessmentId") == ref]
+    sound = (each for each in named if not schema_issues(ASSESSMENT.schema, each))
+    return next(sound, named[0] if named else None)
 
 
 def _judge(

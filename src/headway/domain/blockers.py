@@ -51,10 +51,14 @@ def blocker(code: str, pointer: Pointer, said: Said) -> Blocker:
     )
 
 
-def missing_output(contract: Contract, submitted_kinds: tuple[str, ...]) -> Blocker:
-    """Return the blocker for an artifact that was not handed in."""
+def missing_output(contract: Contract, submitted_kinds: tuple[str, ...], sent: int) -> Blocker:
+    """Return the blocker for an artifact that was not among the `sent` ones."""
     if submitted_kinds:
         seen = f"Artifacts of other kinds were: {', '.join(submitted_kinds)}."
+    elif sent:
+        seen = (
+            f"What was handed in names no kind ({sent} in all): an artifact is an object with one."
+        )
     else:
         seen = "No artifact was."
     message = (
@@ -75,6 +79,15 @@ def invalid_assessment(ref: str, issues: tuple[str, ...], suggestions: tuple[str
     """Return the blocker for assessments that are missing or wrong."""
     said = Said(message=" ".join(issues), fix=" ".join(suggestions))
     return blocker("INVALID_REQUIRED_OUTPUT", _contract(ref), said)
+
+
+def missing_criteria_notes() -> Blocker:
+    """Return the blocker for a step with rules for its notes, left without any."""
+    said = Said(
+        message="This step has rules for its notes, and no notes were handed in.",
+        fix="Put into output.notesMarkdown a text that passes the rules the step tells.",
+    )
+    return blocker("MISSING_REQUIRED_OUTPUT", _contract(CRITERIA_REF), said)
 
 
 def failed_criteria(issues: tuple[str, ...], suggestions: tuple[str, ...]) -> Blocker:

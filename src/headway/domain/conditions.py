@@ -7,7 +7,8 @@ Laws.
    truth value it spells; arrays and objects equal nothing, themselves included.
 3. Order (gt, gte, lt, lte) is for numbers alone; a text that spells one never matches.
 4. contains, startsWith, endsWith and matches look at the value as trimmed text without regard to
-   case. A missing value is the empty text; the sought text is taken as it is written.
+   case. A missing value is the empty text; a sought text is trimmed too, a pattern is not. An
+   object says nothing of what it holds.
 5. A malformed part makes the whole condition false, wherever it stands.
 """
 
@@ -155,12 +156,11 @@ def _in_order(operator: Operator, value: Json, bound: Json) -> bool:
 
 
 def _text_matches(operator: Operator, value: Json, sought: Json) -> bool:
-    text = "" if value is None else trim(to_text(value))
-    wanted = "" if sought is None else to_text(sought)
+    text = _searched_text(value)
     if operator == "matches":
-        pattern = compile_pattern(wanted, ignore_case=True)
+        pattern = compile_pattern(to_text(sought), ignore_case=True)
         return isinstance(pattern, Pattern) and search(pattern, text)
-    text, wanted = text.lower(), wanted.lower()
+    text, wanted = text.lower(), _searched_text(sought).lower()
     match operator:
         case "contains":
             return wanted in text
@@ -168,6 +168,19 @@ def _text_matches(operator: Operator, value: Json, sought: Json) -> bool:
             return text.startswith(wanted)
         case _:
             return text.endswith(wanted)
+
+
+def _searched_text(value: Json) -> str:
+    return "" if value is None else trim(_script_text(value))
+
+
+def _script_text(value: Json) -> str:
+    """Return `String(value)` to the letter; in templates alone does an object print as JSON."""
+    if isinstance(value, dict):
+        return "[object Object]"
+    if isinstance(value, list | tuple):
+        return ",".join("" if item is None else _script_text(item) for item in value)
+    return to_text(value)
 
 
 def _plain(text: str) -> str:

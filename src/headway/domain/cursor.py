@@ -3,7 +3,7 @@
 Laws.
 1. Order is monotonic: within one pass an item once passed, done or skipped, is not met again (D5).
 2. A loop is entered, and its next pass begun, only when its source says so; a loop steered by
-   context is asked again before every body step, as recorded.
+   context is asked again before every body step and at the end of the body, as recorded.
 3. A loop decision concerns one loop: from inside a loop body the nearest loop around it that is
    steered by decisions, from a step outside any loop the next such loop met on the way (D4).
 4. Reaching the limit of a loop that would have gone on is told, never silent (D6).
@@ -110,12 +110,12 @@ class _Walker:
         self.at, self.passes = at, passes
         for _ in range(SELECTIONS_MAX):
             around, items = self._around()
-            if self.at[-1] >= len(items):
+            if around and self._is_cut_short(around):
+                self._leave_loop()
+            elif self.at[-1] >= len(items):
                 if not around:
                     return self._ended(None)
                 self._end_pass(around)
-            elif around and self._is_cut_short(around):
-                self._leave_loop()
             elif self._enters(items[self.at[-1]], around):
                 return self._ended(Cursor(at=tuple(self.at), passes=tuple(self.passes)))
         raise PreconditionFailed(
@@ -167,12 +167,7 @@ class _Walker:
         following = number + 1
         again = (*around[:-1], (loop, following))
         at_limit = following >= loop.max_iterations
-        try:
-            goes_on = isinstance(loop.source, ByDecision) or is_entered(again, self.context)
-        except PreconditionFailed:
-            if not at_limit:
-                raise
-            goes_on = False  # at its limit a loop asks for nothing more
+        goes_on = isinstance(loop.source, ByDecision) or is_entered(again, self.context)
         if goes_on and not at_limit:
             self.passes[-1] = following
             self.at[-1] = 0

@@ -75,9 +75,9 @@ def _items(loop: Loop, key: str, context: JsonObject, *, checked: bool) -> list[
     items = context.get(key)
     if not isinstance(items, list):
         raise _missing(loop, key, "an array", items, '["first", "second"]')
-    if checked and items and not isinstance(items[0], dict | list):
-        pattern = re.compile(r"\{\{\s*" + re.escape(loop.item_var) + r"\.(" + _IDENTIFIER + ")")
-        field = next((found[1] for text in _texts(loop) if (found := pattern.search(text))), None)
+    if checked and items and not isinstance(items[0], dict):
+        pattern = re.compile(r"\{\{" + re.escape(loop.item_var) + r"\.(" + _IDENTIFIER + ")")
+        field = next((found[1] for text in _prompts(loop) if (found := pattern.search(text))), None)
         if field:
             raise _missing(
                 loop, key, f"an array of objects with a field {field!r}", items[0],
@@ -86,10 +86,11 @@ def _items(loop: Loop, key: str, context: JsonObject, *, checked: bool) -> list[
     return items
 
 
-def _texts(item: Item) -> list[str]:
+def _prompts(item: Item) -> list[str]:
+    """Return the prompts of a body. Titles and fragments may do without the field, as recorded."""
     if isinstance(item, Step):
-        return [item.title, item.prompt, *(fragment.text for fragment in item.fragments)]
-    return [text for inner in item.body for text in _texts(inner)]
+        return [item.prompt]
+    return [prompt for inner in item.body for prompt in _prompts(inner)]
 
 
 def _missing(loop: Loop, key: str, wanted: str, found: Json, example: str) -> PreconditionFailed:

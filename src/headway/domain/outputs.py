@@ -4,7 +4,7 @@ Laws.
 1. One demand on the output counts, the first of: output contract, assessments, criteria. A contract
    hides what comes after it, as workflow files rely on.
 2. Notes are needed unless the step has an output contract or says they are optional; white space is
-   no note. Criteria judge notes that are there.
+   no note. Criteria need notes even where they are optional, and judge white space as written.
 3. Accepted assessments that call for follow-up block, whichever demand counts.
 4. Everything found wrong is told at once.
 """
@@ -100,7 +100,7 @@ def _judge_contract(
     assert contract is not None, f"the compiler let the unknown contract {demand.ref} pass"
     judged = judge_contract(contract, submission.artifacts, required=demand.required)
     if isinstance(judged, Missing):
-        found = blockers.missing_output(contract, judged.submitted_kinds)
+        found = blockers.missing_output(contract, judged.submitted_kinds, len(submission.artifacts))
         return _Findings(
             blockers=(found,), issues=(found.message,), suggestions=(contract.guidance,)
         )
@@ -124,10 +124,12 @@ def _findings_of(assessed: AssessmentJudgement) -> _Findings:
 
 
 def _judge_criteria(step: Step, submission: Submission, variables: JsonObject) -> _Findings:
-    notes = submission.notes
-    if step.criteria is None or notes is None or not notes.strip():
+    if step.criteria is None:
         return _Findings()
-    judged = judge_notes(step.criteria, notes, variables)
+    if not submission.notes:
+        missing = blockers.missing_criteria_notes()
+        return _Findings(blockers=(missing,), issues=(missing.message,))
+    judged = judge_notes(step.criteria, submission.notes, variables)
     if judged.valid:
         return _Findings()
     found = blockers.failed_criteria(judged.issues, judged.suggestions)

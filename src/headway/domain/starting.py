@@ -35,7 +35,7 @@ def start(command: Start, facts: Facts) -> Accepted:
             remedy="Say in a sentence or two what is to be done; put long material into context.",
             details={"kind": "goal", "max": GOAL_BYTES_MAX},
         )
-    context = {"goal": command.goal, **command.context}
+    context = {**command.context, "goal": command.goal}  # the goal is never another one
     check_merged(context, check_context(context))
     chosen = command.preferences or Preferences()
     segments, change = change_context((), {}, context, 1)

@@ -79,8 +79,8 @@ def open_token(text: str, keys: Sequence[bytes], allowed: frozenset[TokenKind]) 
         raise TokenFault(
             Code.TOKEN_SCOPE_MISMATCH,
             f"The token is genuine, but a {_NAMES[kind]} cannot be used here.",
-            remedy=f"Send a {wanted}; it stands beside this one in the same reply, and "
-            "resume_session finds it again.",
+            remedy=f"Send a {wanted}; it stands beside this one in the same reply. If you no "
+            "longer have that, call resume_session and read the step again.",
         )
     return OpenedToken(kind=kind, nonce=nonce)
 

@@ -26,7 +26,7 @@ NAMES: Final[Mapping[str, str]] = {
 
 PATTERNS: Final[Mapping[str, str]] = {
     # What a pattern means, by how it begins, for the ones a caller is likely to miss.
-    "^(?:/": "must be an absolute path",
+    "^(?:/": "must be an absolute path, without NUL characters",
     r"^[^\u0000]": "must not hold NUL characters",
     "^run_": "must look like run_abc123",
     "^sess_": "must look like sess_abc123",
@@ -81,6 +81,8 @@ def near(name: str, known: Sequence[str]) -> tuple[str, ...]:
     if wanted in folded:
         return (folded[wanted],)
     found = difflib.get_close_matches(wanted, folded, n=SUGGESTIONS_MAX, cutoff=SIMILARITY_MIN)
+    # A name cut short, as notes for notesMarkdown, is far from the whole one.
+    found = found or [key for key in folded if wanted and key.startswith(wanted)][:SUGGESTIONS_MAX]
     return tuple(folded[key] for key in found)
 
 

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from headway.application.requests import Json
+from headway.application.requests import Json, JsonObject
 
 LINE_BYTES_MAX: Final = 64 * 1024 * 1024  # four times the largest artifact
 # The engine allows 64 levels in a context or artifact and says so itself; a frame's limit lies
@@ -26,6 +26,7 @@ ID_TOKENS_MAX: Final = 1_000_000
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
+INVALID_PARAMS: Final = -32602
 
 RequestId: TypeAlias = int | str
 
@@ -264,10 +265,30 @@ def _envelope(message: Json) -> Frame | Rejection:
             return _invalid(known, "The method is not a string.", "Name the method in a string.")
         if not isinstance(message.get("params", {}), dict):
             return _invalid(known, "The params are not an object.", "Send params by name.")
-        return Frame(message=message, request=known)
+        return _call_problem(message, known) or Frame(message=message, request=known)
     if "result" not in message and "error" not in message:
         return _invalid(known, "The message has no method.", "Name the method to call.")
     return Frame(message=message)
+
+
+def _call_problem(message: JsonObject, request: RequestId | None) -> Rejection | None:
+    """Refuse a tool call of the wrong form: the library would not say what is wrong with it."""
+    params = message.get("params", {})
+    if message["method"] != "tools/call" or not isinstance(params, dict):
+        return None
+    if not isinstance(params.get("name"), str):
+        told = "The call names no tool."
+    elif not isinstance(params.get("arguments"), dict | None):
+        told = "The arguments of the call are not an object."
+    else:
+        return None
+    return Rejection(
+        request=request,
+        rpc_code=INVALID_PARAMS,
+        code="FRAME_NOT_A_CALL",
+        message=told,
+        remedy='Send params of the form {"name": "<tool>", "arguments": {...}}.',
+    )
 
 
 def _invalid(request: RequestId | None, message: str, remedy: str) -> Rejection:

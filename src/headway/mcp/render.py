@@ -75,10 +75,9 @@ def _heading(pending: JsonObject) -> str:
 
 def _how_to_go_on(reply: JsonObject) -> str:
     lines = ["---"]
+    done = "When the step is done,"
     if reply.get("nextIntent") == "await_user_confirmation":
-        lines.append(
-            "When the step is done, show the user the result and wait for their confirmation first."
-        )
+        done += " show the user the result and wait for their confirmation. Then"
     token = _text(reply, "retryContinueToken") or _text(reply, "continueToken")
     if token:
         call: JsonObject = {
@@ -86,7 +85,7 @@ def _how_to_go_on(reply: JsonObject) -> str:
             "intent": "advance",
             "output": {"notesMarkdown": "<what you did, found and decided>"},
         }
-        lines.append(f"When the step is done, call continue_workflow with\n{_json(call)}")
+        lines.append(f"{done} call continue_workflow with\n{_json(call)}")
     checkpoint = _text(reply, "checkpointToken")
     if checkpoint:
         lines.append(
@@ -101,13 +100,15 @@ def _blocked(reply: JsonObject) -> str:
     for number, blocker in enumerate(_objects(_object(reply, "blockers"), "blockers"), start=1):
         fix = _text(blocker, "suggestedFix") or _text(blocker, "fix")
         parts.append(
-            f"{number}. {_text(blocker, 'code')} ({_json(blocker.get('pointer'))}): "
+            f"{number}. {_text(blocker, 'code')} ({_pointed_at(blocker)}): "
             + _text(blocker, "message")
             + (f"\n   {fix}" if fix else "")
         )
+    told = "\n".join(parts)
     validation = _object(reply, "validation")
-    parts += [f"- {issue}" for issue in _texts(validation, "issues")]
-    parts += [f"- {suggestion}" for suggestion in _texts(validation, "suggestions")]
+    more = [*_texts(validation, "issues"), *_texts(validation, "suggestions")]
+    # The blockers quote most of the feedback; what they leave out is told, what they say is not.
+    parts.append("\n".join(f"- {each}" for each in more if each.strip() not in told))
     followup = _object(reply, "assessmentFollowup")
     if followup:
         parts.append(f"{_text(followup, 'title')}: {_text(followup, 'guidance')}")
@@ -122,12 +123,21 @@ def _blocked(reply: JsonObject) -> str:
     return _joined(parts)
 
 
+def _pointed_at(blocker: JsonObject) -> str:
+    pointer = _object(blocker, "pointer")
+    named = [f"{key} {_text(pointer, key)}" for key in pointer if key != "kind"]
+    return ", ".join(named) or _text(pointer, "kind")
+
+
 def _retry(reply: JsonObject) -> str:
     token = _text(reply, "retryContinueToken") or _text(reply, "continueToken")
+    blockers = _objects(_object(reply, "blockers"), "blockers")
+    asked = any("output.artifacts" in _text(each, "suggestedFix") for each in blockers)
+    output: JsonObject = {"notesMarkdown": "<notes>"}
     call: JsonObject = {
         "continueToken": token,
         "intent": "advance",
-        "output": {"notesMarkdown": "<notes>"},
+        "output": {**output, "artifacts": ["<every artifact>"]} if asked else output,
     }
     return (
         "---\n\nDo what is missing, then call continue_workflow with this token, "
@@ -154,7 +164,7 @@ def _workflows(reply: JsonObject) -> str:
         parts.append(f"- {_text(item, 'workflowId')}: {_text(item, 'name')}. {about}")
     text = "\n".join(parts) if parts else "No workflow was found."
     broken = [_broken(file) for file in _objects(reply, "validationWarnings")]
-    sources = [_json(source) for source in _objects(reply, "sources")]
+    sources = [_folder(source) for source in _objects(reply, "sources")]
     return _joined(
         [
             text,
@@ -171,8 +181,10 @@ def _workflows(reply: JsonObject) -> str:
 def _checkpoint(reply: JsonObject) -> str:
     return _joined(
         [
-            f"Progress is saved. Resume token: {_text(reply, 'resumeToken')}",
-            _next_call(reply),
+            "Progress is saved and the step stays open: go on with the continueToken you hold.",
+            "To read the step again later or in another chat, call continue_workflow with\n"
+            + _json(_object(_object(reply, "nextCall"), "params")),
+            f"The resume token {_text(reply, 'resumeToken')} serves for that as well.",
         ]
     )
 
@@ -181,20 +193,22 @@ def _candidates(reply: JsonObject) -> str:
     parts = []
     for item in _objects(reply, "candidates"):
         title = _text(item, "sessionTitle") or _text(item, "sessionId")
-        state = (
-            "complete"
-            if item.get("isComplete") is True
-            else f"at step {_text(item, 'pendingStepId')}"
-        )
         parts.append(
-            f"## {title} ({_text(item, 'workflowId')}, {state}, "
-            f"match {_text(item, 'confidence')})\n\n"
+            f"## {title} ({_text(item, 'workflowId')}, {_standing(item)}, "
+            f"match {_text(item, 'confidence')}, {_text(item, 'sessionId')})\n\n"
             f"{_text(item, 'matchExplanation')}\n\n{_text(item, 'snippet')}\n\n{_next_call(item)}"
         )
     if not parts:
         return "No session matches. Try other words, an id or a branch, or start a new session."
     total = reply.get("totalEligible")
     return _joined([f"{len(parts)} of {total} sessions that match, the best first.", *parts])
+
+
+def _standing(item: JsonObject) -> str:
+    if item.get("isComplete") is True:
+        return "complete"
+    waits = "waits for a decision " if item.get("status") == "gated" else ""
+    return f"{waits}at step {_text(item, 'pendingStepId')}"
 
 
 def _assessed(reply: JsonObject) -> str:
@@ -229,6 +243,13 @@ def _warning(warning: Json) -> str:
 def _broken(file: JsonObject) -> str:
     told = [_diagnostic(error) or _json(error) for error in _objects(file, "errors")]
     return "\n".join([f"- {_text(file, 'workflowId')} cannot be started:", *told])
+
+
+def _folder(source: JsonObject) -> str:
+    total, shadowed = source.get("totalCount"), source.get("shadowedCount")
+    held = "not there" if source.get("stale") is True else f"holds {_json(total)}"
+    hidden = f", {_json(shadowed)} of them shadowed" if shadowed else ""
+    return f"- {_text(source, 'path')} ({_text(source, 'kind')}): {held}{hidden}"
 
 
 def _diagnostic(error: JsonObject) -> str:

@@ -27,9 +27,16 @@ import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
+from mcp.types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
 
 from headway.mcp.frames import (
+    INVALID_PARAMS,
     INVALID_REQUEST,
     LINE_BYTES_MAX,
     Frame,
@@ -42,6 +49,10 @@ from headway.mcp.lines import Line, read_lines
 
 DRAIN_SECONDS_MAX: Final = 30.0  # for answers still owed when stdin ends
 INTERNAL_ERROR: Final = -32603
+BAD_PARAMS: Final = "The request cannot be served as it was sent."
+BAD_PARAMS_REMEDY: Final = (
+    "Send initialize first, then notifications/initialized, and params as the protocol has them."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -162,7 +173,7 @@ async def _forward(
         async for answer in answers:
             message = answer.message
             try:
-                await wire.send(_to_line(message))
+                await wire.send(_to_line(_explained(message)))
             except OSError:
                 scope.cancel()
                 return
@@ -186,6 +197,17 @@ def _read_line(line: Line) -> _Read | Rejection:
             message="The message is not a JSON-RPC request, notification or answer.",
             remedy="Send jsonrpc, method, params and, where an answer is wanted, an id.",
         )
+
+
+def _explained(message: JSONRPCMessage) -> JSONRPCMessage:
+    """Return the message; one of the library's that gives no reason says what may be wrong."""
+    if not isinstance(message, JSONRPCError) or message.error.data:
+        return message
+    if message.error.code != INVALID_PARAMS:
+        return message
+    told = {"code": "FRAME_BAD_PARAMS", "message": BAD_PARAMS, "remedy": BAD_PARAMS_REMEDY}
+    error = ErrorData(code=INVALID_PARAMS, message=f"{BAD_PARAMS} {BAD_PARAMS_REMEDY}", data=told)
+    return JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
 
 
 def _to_line(message: JSONRPCMessage) -> bytes:

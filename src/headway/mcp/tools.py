@@ -31,10 +31,10 @@ When nextIntent is `await_user_confirmation`, do the step, show the user the res
 their word before you advance. A `gate_checkpoint` waits for somebody else's decision: stop, and
 ask again later with the same token.
 
-Tokens are opaque: copy them exactly, always use the newest, never make one up. Repeating a call is
-safe: the same token returns the recorded outcome. After a crash, in a new chat or when you lost
-the thread, call resume_session, then continue_workflow with intent "rehydrate" to see the current
-step and a recap.
+Tokens are opaque: copy them exactly, always use the newest, never make one up. Repeating a call
+with a token is safe: the same token returns the recorded outcome. Repeating start_workflow starts
+another session. After a crash, in a new chat or when you lost the thread, call resume_session, then
+continue_workflow with intent "rehydrate" to see the current step and a recap.
 
 Notes are the memory of the session. Write them for a reader who knows nothing but these notes.
 
@@ -64,7 +64,8 @@ DESCRIPTIONS: Final[dict[str, str]] = {
         "brings you, or another chat, back to this step."
     ),
     "resume_session": (
-        "Find earlier sessions to go on with: by words from goal or notes, by session or run id, "
+        "Find earlier sessions to go on with: by words from the goal, the newest notes or the "
+        "workflow's name, by session or run id, "
         "by git branch or commit; without any of these, the most recent ones of this workspace. "
         "Each candidate carries the exact next call."
     ),

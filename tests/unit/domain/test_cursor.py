@@ -5,7 +5,8 @@ import pytest
 from headway.domain.commands import Start
 from headway.domain.errors import Code, PreconditionFailed
 from headway.domain.events import AdvanceBlocked, LoopLimit, SessionCompleted, Skip
-from headway.domain.workflow import ByDecision, Loop
+from headway.domain.values import Json
+from headway.domain.workflow import AnyOf, ByCondition, ByDecision, Compare, Loop, Step
 from tests.support.building import (
     Conversation,
     asking,
@@ -183,6 +184,22 @@ def test_a_for_each_loop_that_shrinks_ends_before_its_next_step() -> None:
     assert told.done(xs=["p"]) == "end"
 
 
+@pytest.mark.parametrize("first", ["p", 1, None, ["name"]])
+def test_a_prompt_that_asks_an_item_for_a_field_needs_objects(first: Json) -> None:
+    asks = Step(id="a", title="A", prompt="Look at {{currentItem.name}}.", notes_optional=True)
+    told = Conversation(workflow(step("go"), each("loop", "xs", asks), step("end")))
+    with pytest.raises(PreconditionFailed):
+        told.done(xs=[first])
+    assert told.done(xs=[{"name": "x"}, "p"]) == "a@0"
+    assert told.done() == "a@1"
+
+
+def test_a_title_may_do_without_the_field() -> None:
+    asks = Step(id="a", title="Look at {{currentItem.name}}", notes_optional=True)
+    told = Conversation(workflow(step("go"), each("loop", "xs", asks), step("end")))
+    assert told.done(xs=["p"]) == "a@0"
+
+
 def test_an_inner_loop_goes_through_the_item_of_the_loop_around_it() -> None:
     start = Start(goal="Try it", context={"rows": [["p"], ["q", "r"]]})
     inner = Loop(
@@ -205,6 +222,28 @@ def test_a_while_loop_is_asked_again_before_every_step_of_its_body() -> None:
     start = Start(goal="Try it", context={"a": True})
     told = Conversation(workflow(during("loop", "a", step("x"), step("y")), step("end")), start)
     assert told.done(a=False) == "end"
+
+
+def test_a_loop_is_asked_about_the_pass_that_ends_before_the_next_one() -> None:
+    counting = Compare(var="currentIteration", operator="gt", value=1)
+    loop = Loop(
+        id="loop",
+        title="Loop",
+        kind="while",
+        source=ByCondition(condition=AnyOf(terms=(on("a"), counting))),
+        max_iterations=3,
+        body=(step("x"),),
+    )
+    told = Conversation(workflow(loop, step("end")), Start(goal="Try it", context={"a": True}))
+    assert told.done(a=False) == "end"
+
+
+def test_a_loop_at_its_limit_still_needs_the_input_of_the_pass_that_ends() -> None:
+    start = Start(goal="Try it", context={"xs": ["p", "q"]})
+    told = Conversation(workflow(each("loop", "xs", step("a"), most=1), step("end")), start)
+    with pytest.raises(PreconditionFailed):
+        told.done(xs=None)
+    assert told.done() == "end"
 
 
 @pytest.mark.parametrize("given", [None, "two", True, [2]])

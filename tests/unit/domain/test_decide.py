@@ -387,3 +387,9 @@ def test_a_goal_beyond_its_limits_is_refused(goal: str) -> None:
     with pytest.raises(InvalidInput) as fault:
         Conversation(workflow(step("a")), Start(goal=goal))
     assert fault.value.details["kind"] == "goal"
+
+
+def test_the_goal_of_a_session_is_not_overridden_by_the_context_it_starts_with() -> None:
+    start = Start(goal="Try it", context={"goal": "something else", "k": 1})
+    told = Conversation(workflow(step("a")), start)
+    assert told.context() == {"goal": "Try it", "k": 1}

@@ -86,6 +86,16 @@ def test_several_assessments_are_matched_by_name() -> None:
     )
 
 
+def test_of_several_artifacts_of_one_name_the_first_well_formed_one_counts() -> None:
+    both = ("gate_one", "gate.two")
+    bad = sent("gate_one", quality={"level": "low", "x": 1})
+    good = sent("gate_one", quality="low")
+    two = sent("gate.two", fit="low")
+    judged = judge_assessments(both, (ONE, TWO), (bad, two, good))
+    assert [result.assessment for result in judged.results] == ["gate_one", "gate.two"]
+    assert "gate_one" in issues(both, bad, two)[0]
+
+
 def test_levels_that_differ_in_case_alone_are_ambiguous() -> None:
     assert normal_level("Low", ("low", "LOW")) == NoLevel(candidates=("low", "LOW"))
     assert normal_level("LOW", ("low", "LOW")) == NormalLevel(level="LOW", exact=True)

@@ -75,6 +75,40 @@ def test_a_right_artifact_satisfies(name: str, artifact: dict[str, Json]) -> Non
         assert judge_contract(contract, (less,)) == Invalid(issues=(issue,))
 
 
+def with_member(name: str, member: str, value: Json) -> bool:
+    contract = builtin(name)
+    return judge_contract(contract, ({**contract.example, member: value},)) == Satisfied()
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [
+        ("coding_handoff", "keyDecisions"),
+        ("coding_handoff", "testsAdded"),
+        ("shaping_handoff", "rabbitHoles"),
+        ("discovery_handoff", "implementationConstraints"),
+    ],
+)
+def test_lines_of_a_handoff_hold_1_to_200_characters(name: str, member: str) -> None:
+    assert with_member(name, member, ["x", "x" * 200])
+    assert not with_member(name, member, [""])
+    assert not with_member(name, member, ["x" * 201])
+
+
+def test_entries_of_a_handoff_may_say_more_than_they_must() -> None:
+    given: Json = [{"assumed": "a", "actual": "b", "since": "yesterday"}]
+    assert with_member("coding_handoff", "correctedAssumptions", given)
+    assert not with_member("coding_handoff", "correctedAssumptions", [{"assumed": "a"}])
+    rejected: Json = [{"direction": "d", "reason": "r", "score": 2}]
+    assert with_member("discovery_handoff", "rejectedDirections", rejected)
+
+
+def test_the_confidence_of_a_loop_decision_is_whole() -> None:
+    assert with_member("loop_control", "metadata", {"confidence": 100})
+    assert not with_member("loop_control", "metadata", {"confidence": 50.5})
+    assert not with_member("loop_control", "metadata", {"confidence": 101})
+
+
 @pytest.mark.parametrize("ref", sorted(BUILTIN_REFS))
 def test_every_contract_shows_a_right_example_and_short_guidance(ref: str) -> None:
     contract = contract_for(ref, ())

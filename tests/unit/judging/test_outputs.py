@@ -9,6 +9,7 @@ from headway.domain.workflow import (
     Consequence,
     Dimension,
     EveryRule,
+    Malformed,
     OutputContract,
     Rule,
     Step,
@@ -158,10 +159,24 @@ def test_criteria_judge_the_notes_unless_an_assessment_comes_first() -> None:
     assert blocked(judged) == [output("INVALID_REQUIRED_OUTPUT", "wr.validationCriteria")]
     assert judged.feedback.issues == ("need MAGIC",)
     assert blocked(judge(step, notes="MAGIC it is")) == []
-    assert blocked(judge(step, notes=" \n")) == [no_notes("v")]
+    assert blocked(judge(step, notes=" \n")) == [
+        output("INVALID_REQUIRED_OUTPUT", "wr.validationCriteria"),
+        no_notes("v"),
+    ]
     both = Step(id="v", title="V", criteria=step.criteria, assessment_refs=("gate_one",))
     fine: Json = {"kind": "wr.assessment", "dimensions": {"quality": "high"}}
     assert blocked(judge(both, fine, notes="no such word")) == []
+
+
+def test_criteria_without_notes_are_a_missing_output_even_where_notes_are_optional() -> None:
+    missing = output("MISSING_REQUIRED_OUTPUT", "wr.validationCriteria")
+    rule = Rule(type="contains", value="MAGIC", message="need MAGIC", condition=Malformed())
+    step = Step(id="v", title="V", criteria=EveryRule(parts=(rule,), listed=True))
+    assert blocked(judge(step, notes=None)) == [no_notes("v"), missing]
+    assert judge(step, notes=None).feedback.issues
+    optional = Step(id="v", title="V", criteria=step.criteria, notes_optional=True)
+    assert blocked(judge(optional, notes=None)) == [missing]
+    assert blocked(judge(optional, notes=" ")) == []
 
 
 def test_notes_are_needed_unless_waived() -> None:

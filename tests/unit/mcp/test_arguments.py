@@ -172,7 +172,7 @@ def test_every_problem_is_listed_with_its_path() -> None:
     )
     assert found == {
         "workflowID": "is not known here; did you mean workflowId?",
-        "workspacePath": "must be an absolute path",
+        "workspacePath": "must be an absolute path, without NUL characters",
         "goal": "must not be empty",
         "preferences.autonomy": (
             "must be one of guided, full_auto_stop_on_user_deps, full_auto_never_stop"

@@ -121,7 +121,7 @@ def test_nesting_is_allowed_up_to_the_limit_and_refused_beyond() -> None:
 
 
 def test_many_brackets_side_by_side_or_in_texts_are_not_deep() -> None:
-    many = json.dumps({**CALL, "params": {"a": [[]] * 5000, "b": '[{"\\' * 5000}})
+    many = json.dumps({**CALL, "params": {"name": "t", "a": [[]] * 5000, "b": '[{"\\' * 5000}})
     assert isinstance(read_frame(many.encode()), Frame)
 
 

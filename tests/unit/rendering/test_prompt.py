@@ -140,7 +140,7 @@ def test_notes_are_not_asked_for_where_they_are_not_needed(fields: dict[str, obj
 def test_someone_who_takes_the_session_up_gets_the_long_form() -> None:
     step = plain()
     view = StepView(workflow=workflow(step), step=step, variables={}, resumed=True)
-    assert "memory of this run" in render_step(view).prompt
+    assert "memory of this session" in render_step(view).prompt
 
 
 def test_title_and_role_are_filled_in_and_the_role_stays_a_field() -> None:

@@ -32,3 +32,7 @@ class Teller:
             text = fitted(line, room, self.style)
             shown = self.style.paint(text, colour) if colour else text
             self.write(f"  {name:<{ACTOR_WIDTH}} {shown}")
+
+    def gives(self, actor: str, text: str) -> None:
+        """Write what is there to be copied: whole, however long it is."""
+        self.write(f"  {actor:<{ACTOR_WIDTH}} {text}")

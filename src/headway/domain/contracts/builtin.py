@@ -14,9 +14,9 @@ from headway.domain.contracts.shapes import (
     POWERS,
     SHAPING_HANDOFF,
     listed,
-    number,
     obj,
     one_of,
+    opened,
     text,
     whole,
 )
@@ -32,7 +32,7 @@ LOOP_CONTROL: Final = Contract(
             reason__optional=text(0, 1024),
             issuesFound__optional=whole(0),
             iterationIndex__optional=whole(0),
-            confidence__optional=number(0, 100),
+            confidence__optional=whole(0, 100),
         ),
     ),
     example={
@@ -43,7 +43,7 @@ LOOP_CONTROL: Final = Contract(
     guidance=(
         "Decide whether the loop around this step goes on: decision is continue for one more pass "
         "or stop to leave. Send one decision. Leave loopId out, or name this loop. metadata may "
-        "hold reason (text), issuesFound and iterationIndex (whole numbers), confidence (0 to 100)."
+        "hold reason (text), issuesFound, iterationIndex and confidence (0 to 100), whole numbers."
     ),
 )
 
@@ -102,23 +102,20 @@ REVIEW_VERDICT: Final = Contract(
         verdict=one_of("clean", "minor", "blocking"),
         confidence=one_of("high", "medium", "low"),
         findings=listed(
-            {
-                **obj(
-                    severity=one_of("critical", "major", "minor", "nit"),
-                    summary=text(1),
-                    findingCategory__optional=one_of(
-                        "correctness",
-                        "security",
-                        "architecture",
-                        "ux",
-                        "performance",
-                        "testing",
-                        "style",
-                    ),
+            # Findings carry what their reviewers know: files, lines, causes, remedies.
+            opened(
+                severity=one_of("critical", "major", "minor", "nit"),
+                summary=text(1),
+                findingCategory__optional=one_of(
+                    "correctness",
+                    "security",
+                    "architecture",
+                    "ux",
+                    "performance",
+                    "testing",
+                    "style",
                 ),
-                # Findings carry what their reviewers know: files, lines, causes, remedies.
-                "additionalProperties": True,
-            }
+            )
         ),
         summary=text(1),
     ),
@@ -228,10 +225,10 @@ CODING: Final = Contract(
         "filesChanged": ["src/retry.py"],
     },
     guidance=(
-        "version is 1. Lists of texts, empty where there is nothing to say: keyDecisions (at most "
-        "8), knownLimitations (at most 6), testsAdded (at most 10), filesChanged (at most 20 of at "
-        "most 300 characters). Optional: branchName, correctedAssumptions (at most 6 of assumed "
-        "and actual)."
+        "version is 1. Lists of texts of at most 200 characters, empty where there is nothing to "
+        "say: keyDecisions (at most 8), knownLimitations (at most 6), testsAdded (at most 10), "
+        "filesChanged (at most 20 of at most 300 characters). Optional: branchName, "
+        "correctedAssumptions (at most 6 of assumed and actual)."
     ),
 )
 

@@ -34,6 +34,11 @@ def obj(**members: JsonObject) -> JsonObject:
     }
 
 
+def opened(**members: JsonObject) -> JsonObject:
+    """Return an object as `obj` does that may hold further keys, as entries of lists may."""
+    return {**obj(**members), "additionalProperties": True}
+
+
 def text(shortest: int = 0, longest: int | None = None) -> JsonObject:
     """Return a text of so many characters."""
     bounds = {"minLength": shortest} | ({} if longest is None else {"maxLength": longest})
@@ -56,12 +61,13 @@ def number(least: float, most: float) -> JsonObject:
     return {"type": "number", "minimum": least, "maximum": most}
 
 
-def whole(least: int) -> JsonObject:
-    """Return a whole number."""
-    return {"type": "integer", "minimum": least}
+def whole(least: int, most: int | None = None) -> JsonObject:
+    """Return a whole number within bounds."""
+    bounds = {"minimum": least} | ({} if most is None else {"maximum": most})
+    return {"type": "integer", **bounds}
 
 
-_SHORT: Final = text(0, 200)
+_SHORT: Final = text(1, 200)
 _INSTANT: Final[JsonObject] = {"type": "string", "pattern": _TIME}
 
 DISCOVERY_HANDOFF: Final = obj(
@@ -71,9 +77,9 @@ DISCOVERY_HANDOFF: Final = obj(
     designDocPath=text(),
     confidenceBand=one_of("high", "medium", "low"),
     keyInvariants=listed(_SHORT, 12),
-    rejectedDirections__optional=listed(obj(direction=_SHORT, reason=text(0, 300)), 5),
-    implementationConstraints__optional=listed(text(), 8),
-    keyCodebaseLocations__optional=listed(obj(path=text(0, 300), relevance=text(0, 150)), 10),
+    rejectedDirections__optional=listed(opened(direction=_SHORT, reason=text(1, 300)), 5),
+    implementationConstraints__optional=listed(_SHORT, 8),
+    keyCodebaseLocations__optional=listed(opened(path=text(1, 300), relevance=text(1, 150)), 10),
     selectionTier__optional=one_of(
         "strong_recommendation", "provisional_recommendation", "insufficient_signal"
     ),
@@ -94,12 +100,12 @@ SHAPING_HANDOFF: Final = obj(
 CODING_HANDOFF: Final = obj(
     kind=one_of("wr.coding_handoff"),
     version=one_of(1),
-    branchName__optional=text(),
-    keyDecisions=listed(text(), 8),
-    knownLimitations=listed(text(), 6),
-    testsAdded=listed(text(), 10),
-    filesChanged=listed(text(0, 300), 20),
-    correctedAssumptions__optional=listed(obj(assumed=text(), actual=text()), 6),
+    branchName__optional=text(1),
+    keyDecisions=listed(_SHORT, 8),
+    knownLimitations=listed(_SHORT, 6),
+    testsAdded=listed(_SHORT, 10),
+    filesChanged=listed(text(1, 300), 20),
+    correctedAssumptions__optional=listed(opened(assumed=_SHORT, actual=_SHORT), 6),
 )
 
 DIFFERENTIATION_HANDOFF: Final = obj(

@@ -1,4 +1,4 @@
-"""The briefing: what holds for the whole run, told at its start and to whoever takes it up later.
+"""The briefing: what holds for a whole session, told at its start and to whoever takes it up later.
 
 A recommendation of preferences is shown as advice; reading it changes nothing.
 """
@@ -12,7 +12,7 @@ def render_briefing(
 ) -> str:
     """Return the briefing, "" when the workflow has nothing to say beyond its steps."""
     found = {status.id: status for status in references}
-    sections = [_listed("These rules hold for the whole run:", workflow.meta_guidance)]
+    sections = [_listed("These rules hold for the whole session:", workflow.meta_guidance)]
     if not resumed:
         sections += [
             _listed("Before you start, make sure that:", workflow.preconditions),

@@ -13,7 +13,7 @@ _OUTCOME: Final = "`metrics_outcome`: success, partial, abandoned or error"
 _PULL_REQUESTS: Final = "`metrics_pr_numbers`: the pull requests, as numbers"
 _COMMITS: Final = (
     "Metrics: with each step send in context `metrics_commit_shas`, the SHAs of all commits of this"
-    " run so far (the list replaces the one sent before)."
+    " session so far (the list replaces the one sent before)."
 )
 
 

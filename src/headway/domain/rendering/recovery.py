@@ -29,7 +29,7 @@ OMISSION_BYTES_MAX: Final = 56
 SHARES: Final = 3
 
 _HEADING: Final = "## Where this session stands"
-_DOWNSTREAM: Final = "### What was done after this step (newest first)"
+_DOWNSTREAM: Final = "### What was done from this step on (newest first)"
 _ANCESTRY: Final = "### What led here (newest first)"
 _FUNCTIONS: Final = "### Functions in scope"
 _HEADINGS_BYTES: Final = 2 + max(len(_DOWNSTREAM), len(_ANCESTRY), len(_FUNCTIONS))
@@ -47,8 +47,9 @@ class RecoveryFacts(Value):
     """The facts a recap is made of.
 
     `branches` counts the nodes that follow this one; `tip` is the title of the step the session
-    stands at, None when that is this node; `downstream` holds the steps on the way there,
-    `ancestry` those that led here, both newest first; `functions` those in scope, nearest first.
+    stands at, None when that is this node; `downstream` holds the steps on the way there, from this
+    one on, `ancestry` those that led here, both newest first; `functions` those in scope, nearest
+    first.
     """
 
     branches: int = 0
@@ -82,6 +83,11 @@ def render_recovery(facts: RecoveryFacts, bytes_max: int = RECOVERY_BYTES_MAX) -
 
 
 def _branches(facts: RecoveryFacts) -> str:
+    if facts.tip is None and facts.downstream:
+        return (
+            "The session ended with this step. Handing it in again opens another branch beside "
+            "what is done."
+        )
     if facts.tip is None:
         where = "This step is where the session stands."
     else:

@@ -25,7 +25,8 @@ SCHEMA_BYTES_MAX: Final = 4_096
 
 _NOTES_LONG: Final = (
     "Notes are required: send them as Markdown in `output.notesMarkdown`. They are the memory of"
-    " this run; whoever takes it up later, perhaps you without this conversation, has nothing else."
+    " this session; whoever takes it up later, perhaps you without this conversation, has nothing"
+    " else."
     " Say what you did, what you decided and why, what you found (exact names, paths, figures), and"
     " what is still open or uncertain."
 )
