@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
     "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
     "sessions": ("headway.cli.sessions_command", "List sessions; draw one as a tree."),
+    "workflows": ("headway.cli.workflows_command", "List workflow files; find what is wrong."),
 }
 
 

@@ -1,19 +1,15 @@
 """`headway sessions`: which sessions there are, and what happened in one of them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import click
 
-from headway.application.engine import Engine
-from headway.application.faults import Fault
 from headway.application.list_sessions import SessionSummary, list_sessions
 from headway.application.read_session import read_session
-from headway.bootstrap import open_engine
+from headway.cli.opening import opened
 from headway.cli.terminal import output_style
 from headway.cli.tree_drawing import Style, draw_tree, fitted
-from headway.config import ConfigError, Settings, process_settings
 
 LISTED_DEFAULT = 20
 LISTED_MAX = 10_000
@@ -36,7 +32,7 @@ def command() -> None:
 )
 def list_command(words: tuple[str, ...], limit: int) -> None:
     """List the sessions, the last touched first; WORDS of goal, notes or workflow narrow."""
-    with _opened() as (settings, engine):
+    with opened() as (settings, engine):
         style = output_style(settings.environment)
         found = list_sessions(engine, limit, " ".join(words))
         if not found:
@@ -51,7 +47,7 @@ def list_command(words: tuple[str, ...], limit: int) -> None:
 @click.option("--all", "whole", is_flag=True, help="Draw every line, however long the session is.")
 def tree_command(session: str | None, *, whole: bool) -> None:
     """Draw SESSION as a tree: an id, the beginning of one, or nothing for the latest."""
-    with _opened() as (settings, engine):
+    with opened() as (settings, engine):
         style = output_style(settings.environment)
         read = read_session(engine, session)
         for line in draw_tree(read.tree, style, whole=whole):
@@ -71,16 +67,3 @@ def session_lines(summary: SessionSummary, style: Style) -> Iterator[str]:
 
 def _status(summary: SessionSummary) -> str:
     return summary.status.replace("_", " ")
-
-
-@contextmanager
-def _opened() -> Iterator[tuple[Settings, Engine]]:
-    """Open the store of this home; what goes wrong is told in words and ends the command."""
-    try:
-        settings = process_settings()
-        with open_engine(settings) as engine:
-            yield settings, engine
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
-    except Fault as fault:
-        raise click.ClickException(f"{fault.message}\n{fault.remedy}") from fault
