@@ -104,6 +104,14 @@ def too_busy(path: Path, seconds: int) -> Fault:
     )
 
 
+def cut_off(path: Path) -> Fault:
+    """Return the fault of a write whose commit, made by another call, was interrupted."""
+    return _unavailable(
+        f"Another call that was writing to the store {path} for this one was interrupted.",
+        "Repeat the call: what was recorded is answered again, never applied twice.",
+    )
+
+
 def _damaged(problem: str, path: Path) -> Fault:
     return SessionNotHealthy(
         f"The store {path} is damaged where this call read or wrote it: {problem}.",
