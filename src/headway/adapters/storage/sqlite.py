@@ -34,19 +34,13 @@ from headway.adapters.storage.group_commit import (
 )
 from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
+from headway.adapters.storage.schema import Place, known_ledger, make_ledger
 from headway.adapters.storage.sessions import SqlSessions
 from headway.adapters.storage.sources import SqlSources
-from headway.adapters.storage.sqlite_faults import (
-    closed,
-    cut_off,
-    driver_fault,
-    is_busy,
-    not_lasting,
-    too_busy,
-)
+from headway.adapters.storage.sqlite_faults import driver_fault, is_busy, not_a_store, not_lasting
 from headway.adapters.storage.sqlite_file import Guard
-from headway.adapters.storage.sqlite_schema import known_ledger, make_ledger
 from headway.adapters.storage.store import Store
+from headway.adapters.storage.store_faults import closed, cut_off, too_busy
 from headway.ports.clock import Clock, Entropy
 
 T = TypeVar("T")
@@ -78,8 +72,9 @@ def open_sqlite(
     """
     database = SqliteDatabase(path, options or SqliteOptions())
     try:
-        ledger_id = database.query(lambda core: known_ledger(core, path)) or database.define(
-            lambda core: make_ledger(core, path, entropy)
+        place = Place(str(path), not_a_store(path))
+        ledger_id = database.query(lambda core: known_ledger(core, place)) or database.define(
+            lambda core: make_ledger(core, place, entropy)
         )
     except BaseException:
         database.close()
