@@ -1,19 +1,18 @@
 """`headway sessions`: which sessions there are, and what happened in one of them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import get_args
 
 import click
 
-from headway.application.engine import Engine
-from headway.application.faults import Fault
+from headway.application.change_preferences import change_preferences
 from headway.application.list_sessions import SessionSummary, list_sessions
 from headway.application.read_session import read_session
-from headway.bootstrap import open_engine
+from headway.application.requests import Autonomy, ChangePreferences, Reply, RiskPolicy
+from headway.cli.home import opened_home
 from headway.cli.terminal import output_style
 from headway.cli.tree_drawing import Style, draw_tree, fitted
-from headway.config import ConfigError, Settings, process_settings
 
 LISTED_DEFAULT = 20
 LISTED_MAX = 10_000
@@ -36,7 +35,7 @@ def command() -> None:
 )
 def list_command(words: tuple[str, ...], limit: int) -> None:
     """List the sessions, the last touched first; WORDS of goal, notes or workflow narrow."""
-    with _opened() as (settings, engine):
+    with opened_home() as (settings, engine):
         style = output_style(settings.environment)
         found = list_sessions(engine, limit, " ".join(words))
         if not found:
@@ -51,12 +50,39 @@ def list_command(words: tuple[str, ...], limit: int) -> None:
 @click.option("--all", "whole", is_flag=True, help="Draw every line, however long the session is.")
 def tree_command(session: str | None, *, whole: bool) -> None:
     """Draw SESSION as a tree: an id, the beginning of one, or nothing for the latest."""
-    with _opened() as (settings, engine):
+    with opened_home() as (settings, engine):
         style = output_style(settings.environment)
         read = read_session(engine, session)
         for line in draw_tree(read.tree, style, whole=whole):
             click.echo(line)
         click.echo(f"{read.summary.session}  {_status(read.summary)}")
+
+
+@command.command("preferences", short_help="See or set how far a session may go by itself.")
+@click.argument("session")
+@click.option("--autonomy", type=click.Choice(get_args(Autonomy)), help="What it asks about.")
+@click.option("--risk", type=click.Choice(get_args(RiskPolicy)), help="How bold it may be.")
+def preferences_command(session: str, autonomy: Autonomy | None, risk: RiskPolicy | None) -> None:
+    """Set the preferences of SESSION from the step it stands at on; without options, show them."""
+    with opened_home() as (_, engine):
+        asked = ChangePreferences(session=session, autonomy=autonomy, risk_policy=risk)
+        reply = change_preferences(engine, asked)
+        for line in _preference_lines(reply):
+            click.echo(line)
+
+
+def _preference_lines(reply: Reply) -> Iterator[str]:
+    now, before = reply["preferences"], reply["before"]
+    assert isinstance(now, dict)
+    assert isinstance(before, dict)
+    told = f"{reply['sessionId']}  from step {reply['stepId']} on: "
+    told += f"autonomy {now['autonomy']}, risk {now['riskPolicy']}"
+    if reply["changed"]:
+        told += f" (before: {before['autonomy']}, {before['riskPolicy']})"
+    yield told
+    warnings = reply["warnings"]
+    assert isinstance(warnings, list)
+    yield from (f"warning: {each}" for each in warnings)
 
 
 def session_lines(summary: SessionSummary, style: Style) -> Iterator[str]:
@@ -71,16 +97,3 @@ def session_lines(summary: SessionSummary, style: Style) -> Iterator[str]:
 
 def _status(summary: SessionSummary) -> str:
     return summary.status.replace("_", " ")
-
-
-@contextmanager
-def _opened() -> Iterator[tuple[Settings, Engine]]:
-    """Open the store of this home; what goes wrong is told in words and ends the command."""
-    try:
-        settings = process_settings()
-        with open_engine(settings) as engine:
-            yield settings, engine
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
-    except Fault as fault:
-        raise click.ClickException(f"{fault.message}\n{fault.remedy}") from fault

@@ -66,6 +66,21 @@ def run_id(session: SessionId) -> str:
     return "run_" + session.removeprefix("sess_")
 
 
+def gate_id(nonce: bytes) -> str:
+    """Return the name of the gate an attempt opened: `gate_` and the base32 text of its nonce."""
+    return "gate_" + base64.b32encode(nonce).decode("ascii").rstrip("=").lower()
+
+
+def gate_nonce(name: str) -> bytes | None:
+    """Return the nonce of the attempt a gate is named for, None when it is no name of a gate."""
+    prefix, _, text = name.partition("_")
+    try:
+        nonce = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
+    except ValueError:
+        return None
+    return nonce if prefix == "gate" and gate_id(nonce) == name else None
+
+
 def session_stream(session: SessionId) -> StreamId:
     """Return the stream that holds a session's events."""
     return StreamId(f"session:{session}")
