@@ -17,6 +17,7 @@ WorkflowHash = NewType("WorkflowHash", str)
 Digest = NewType("Digest", str)
 
 ID_BYTES: Final = 16
+GATE_CHARACTERS: Final = 20  # of the 12 bytes of a nonce
 
 
 def encode_id(prefix: str, raw: bytes) -> str:
@@ -74,6 +75,8 @@ def gate_id(nonce: bytes) -> str:
 def gate_nonce(name: str) -> bytes | None:
     """Return the nonce of the attempt a gate is named for, None when it is no name of a gate."""
     prefix, _, text = name.partition("_")
+    if len(text) != GATE_CHARACTERS:
+        return None
     try:
         nonce = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
     except ValueError:
