@@ -16,7 +16,7 @@ from headway.application.list_gates import list_gates
 from headway.application.requests import DecideGate, Reply, ShowGate
 from headway.application.show_gate import show_gate
 from headway.cli.gate_drawing import decided_lines, gate_lines, list_lines
-from headway.cli.home import opened_home
+from headway.cli.opening import opened
 from headway.cli.terminal import output_style
 from headway.config import Settings
 
@@ -46,7 +46,7 @@ def command() -> None:
 @_JSON
 def list_command(limit: int, *, as_json: bool) -> None:
     """List the gates that wait for a decision, the longest waiting first."""
-    with opened_home() as (settings, engine):
+    with opened() as (settings, engine):
         listed = list_gates(engine, limit)
         if as_json:
             _print_json(listed)
@@ -62,7 +62,7 @@ def list_command(limit: int, *, as_json: bool) -> None:
 @_JSON
 def show_command(gate: str, *, as_json: bool) -> None:
     """Show what is to be judged at GATE: an id, or the beginning of one that waits."""
-    with opened_home() as (settings, engine):
+    with opened() as (settings, engine):
         shown = show_gate(engine, ShowGate(gate=gate))
         if as_json:
             _print_json(shown)
@@ -103,7 +103,7 @@ def reject_command(
 
 
 def _answer(asked: DecideGate, *, as_json: bool) -> None:
-    with opened_home() as (settings, engine):
+    with opened() as (settings, engine):
         shown = asked.shown or _confirmed(engine, asked, settings)
         by = asked.decided_by or _user(settings)
         decided = decide_gate(engine, replace(asked, shown=shown, decided_by=by))

@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "gates": ("headway.cli.gates_command", "See what waits for a decision; approve or reject."),
     "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
     "sessions": ("headway.cli.sessions_command", "List sessions; draw one; set its preferences."),
+    "workflows": ("headway.cli.workflows_command", "List workflow files; find what is wrong."),
 }
 
 

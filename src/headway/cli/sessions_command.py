@@ -10,7 +10,7 @@ from headway.application.change_preferences import change_preferences
 from headway.application.list_sessions import SessionSummary, list_sessions
 from headway.application.read_session import read_session
 from headway.application.requests import Autonomy, ChangePreferences, Reply, RiskPolicy
-from headway.cli.home import opened_home
+from headway.cli.opening import opened
 from headway.cli.terminal import output_style
 from headway.cli.tree_drawing import Style, draw_tree, fitted
 
@@ -35,7 +35,7 @@ def command() -> None:
 )
 def list_command(words: tuple[str, ...], limit: int) -> None:
     """List the sessions, the last touched first; WORDS of goal, notes or workflow narrow."""
-    with opened_home() as (settings, engine):
+    with opened() as (settings, engine):
         style = output_style(settings.environment)
         found = list_sessions(engine, limit, " ".join(words))
         if not found:
@@ -50,7 +50,7 @@ def list_command(words: tuple[str, ...], limit: int) -> None:
 @click.option("--all", "whole", is_flag=True, help="Draw every line, however long the session is.")
 def tree_command(session: str | None, *, whole: bool) -> None:
     """Draw SESSION as a tree: an id, the beginning of one, or nothing for the latest."""
-    with opened_home() as (settings, engine):
+    with opened() as (settings, engine):
         style = output_style(settings.environment)
         read = read_session(engine, session)
         for line in draw_tree(read.tree, style, whole=whole):
@@ -64,7 +64,7 @@ def tree_command(session: str | None, *, whole: bool) -> None:
 @click.option("--risk", type=click.Choice(get_args(RiskPolicy)), help="How bold it may be.")
 def preferences_command(session: str, autonomy: Autonomy | None, risk: RiskPolicy | None) -> None:
     """Set the preferences of SESSION from the step it stands at on; without options, show them."""
-    with opened_home() as (_, engine):
+    with opened() as (_, engine):
         asked = ChangePreferences(session=session, autonomy=autonomy, risk_policy=risk)
         reply = change_preferences(engine, asked)
         for line in _preference_lines(reply):

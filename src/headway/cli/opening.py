@@ -1,7 +1,8 @@
-"""The store of this home, opened for one command of a person."""
+"""Opening the store for a command: what goes wrong is told in words and ends the command."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import click
 
@@ -12,10 +13,15 @@ from headway.config import ConfigError, Settings, process_settings
 
 
 @contextmanager
-def opened_home() -> Iterator[tuple[Settings, Engine]]:
-    """Open the store of this home; what goes wrong is told in words and ends the command."""
+def opened(workflow_path: tuple[str, ...] | None = None) -> Iterator[tuple[Settings, Engine]]:
+    """Yield the settings and the engine of this home, perhaps on other workflow folders.
+
+    Raises click.ClickException for settings that cannot be used and for every fault.
+    """
     try:
         settings = process_settings()
+        if workflow_path is not None:
+            settings = replace(settings, workflow_path=workflow_path)
         with open_engine(settings) as engine:
             yield settings, engine
     except ConfigError as error:
