@@ -12,7 +12,7 @@ from headway.domain.errors import InvalidInput, SessionNotHealthy
 from headway.domain.event_codec import encode
 from headway.domain.events import Event
 from headway.domain.ids import NodeId, SessionId, StreamId, digest, session_stream
-from headway.ports.ledger import Conflict, Recorded
+from headway.ports.ledger import Conflict, Recorded, Standing
 from tests.fakes.time_and_chance import FakeClock
 from tests.support.strategies import events
 from tests.support.writes import (
@@ -188,6 +188,24 @@ def test_minting_twice_keeps_the_first(store: Store) -> None:
     head = store.ledger.head(a_row(5).nonce)
     assert head is not None
     assert head.row.outcome_at == 1
+
+
+def test_a_standing_moves_for_every_attempt_on_its_node_and_for_those_minted_later(
+    store: Store,
+) -> None:
+    elsewhere = a_row(4, node=NodeId("elsewhere"))
+    rows = (a_row(1, outcome_at=1), a_row(2), elsewhere)
+    store.ledger.append(replace(a_write(0), attempts=rows))
+    store.ledger.mint(a_row(5))
+    store.ledger.append(replace(a_write(1), standings=(Standing(node=NODE, opened_at=2),)))
+    store.ledger.mint(a_row(6))  # read before the standing moved
+    on = store.ledger.attempts_on(SESSION, NODE)
+    assert {row.nonce for row in on} == {a_row(number).nonce for number in (1, 2, 5, 6)}
+    assert {row.opened_at for row in on} == {2}
+    assert on[0].outcome_at == 1
+    other = store.ledger.head(elsewhere.nonce)
+    assert other is not None
+    assert other.row == elsewhere
 
 
 def test_minting_on_a_session_that_is_not_there_is_refused(store: Store) -> None:

@@ -100,6 +100,8 @@ def test_sessions_of_one_moment_come_in_the_order_of_their_ids(
         (SessionQuery(session=a_session(2), branch="main"), []),
         (SessionQuery(text="tests", branch="main"), [1]),
         (SessionQuery(text="  "), [3, 2, 1, 0]),
+        (SessionQuery(statuses=("in_progress", "gated")), [3, 2, 1, 0]),
+        (SessionQuery(statuses=("complete",)), []),
     ],
 )
 def test_every_given_field_narrows(store: Store, query: SessionQuery, expected: list[int]) -> None:

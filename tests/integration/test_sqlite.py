@@ -372,7 +372,7 @@ def test_a_store_of_a_newer_version_is_refused_with_the_remedy(tmp_path: Path) -
     path = tmp_path / "headway.db"
     with opened(path):
         pass
-    change(path, "UPDATE meta SET value = '2' WHERE name = 'schema'")
+    change(path, "UPDATE meta SET value = '99' WHERE name = 'schema'")
     fault = refusal(path)
     assert "Update Headway" in fault.remedy
     assert fault.retry_after_ms is None

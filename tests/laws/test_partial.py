@@ -139,7 +139,7 @@ class Mirrored(Played):
         return None
 
     def _recorded(self, command: Command, attempt: AttemptId) -> None:
-        """Decide and record a command that has no verb yet, the way a verb does."""
+        """Decide and record a command of a person or the runner, the way its verb does."""
         loaded = load(self.engine, nonce_of(self.session, attempt))
         scene = loaded.scene
         decision = decide(scene.state, command, Facts(workflow=scene.workflow))
@@ -176,7 +176,7 @@ def test_a_head_read_decides_as_the_whole_stream_would(
 @given(
     workflows(),
     starts(autonomous=False),
-    moves("send", "rehydrate", "checkpoint", "checks", "gate"),
+    moves("send", "rehydrate", "checkpoint", "checks", "gate", "preferences"),
     sendings(),
 )
 def test_a_repeated_advance_gets_the_bytes_of_its_first_reply(

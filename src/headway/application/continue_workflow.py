@@ -1,6 +1,6 @@
 """Continue a session: hand in the work on a step, or read the step again."""
 
-from typing import Final, assert_never
+from typing import assert_never
 
 from headway.application.engine import Engine
 from headway.application.loading import Loaded, load, open_allowed
@@ -9,15 +9,12 @@ from headway.application.rehydrating import binding_drift, rehydrate
 from headway.application.replies import advanced_reply, blocked_reply, gate_reply
 from headway.application.requests import ContinueWorkflow, Reply
 from headway.application.scene import Scene
+from headway.application.settling import settle
 from headway.domain.commands import Advance, Facts
 from headway.domain.decide import decide
 from headway.domain.decision import Accepted
-from headway.domain.errors import SessionBusy
 from headway.domain.events import AdvanceBlocked, GateOpened, StepAdvanced
 from headway.domain.state import Outcome
-from headway.ports.ledger import Conflict
-
-APPEND_ATTEMPTS_MAX: Final = 100
 
 
 def continue_workflow(engine: Engine, request: ContinueWorkflow) -> Reply:
@@ -31,16 +28,7 @@ def continue_workflow(engine: Engine, request: ContinueWorkflow) -> Reply:
         nonce = open_allowed(engine, request.continue_token, frozenset({"ct", "st"}))
         return rehydrate(engine, load(engine, nonce))
     nonce = open_allowed(engine, request.continue_token, frozenset({"ct"}))
-    for _ in range(APPEND_ATTEMPTS_MAX):
-        loaded = load(engine, nonce)
-        try:
-            return _advance(engine, loaded, request)
-        except Conflict:
-            continue  # another caller was first: load again, decide again
-    raise SessionBusy(
-        f"Other calls changed this session {APPEND_ATTEMPTS_MAX} times while this one waited.",
-        remedy="Repeat the call with the same token; it is safe.",
-    )
+    return settle(engine, nonce, lambda loaded: _advance(engine, loaded, request))
 
 
 def _advance(engine: Engine, loaded: Loaded, request: ContinueWorkflow) -> Reply:

@@ -80,14 +80,14 @@ def load(engine: Engine, nonce: bytes) -> Loaded:
     wanted = {segment.version for segment in node.context}
     if isinstance(outcome, StepAdvanced) and outcome.opened:
         wanted |= {segment.version for segment in outcome.opened.context}
-    events |= _read(engine, row.session, wanted - events.keys())
+    ended = outcome if isinstance(outcome, StepAdvanced | AdvanceBlocked | GateOpened) else None
+    stood_at = ended.opened_at if ended else row.opened_at
+    events |= _read(engine, row.session, (wanted | {stood_at}) - events.keys())
     checks = events.get(row.checks_at or 0)
     attempt = AttemptState(
         node=row.node,
         blocks=row.blocks,
-        outcome=outcome
-        if isinstance(outcome, StepAdvanced | AdvanceBlocked | GateOpened)
-        else None,
+        outcome=ended,
         outcome_at=row.outcome_at,
         checkpoint_at=row.checkpoint_at,
         checks=checks.results if isinstance(checks, ChecksRecorded) else None,
@@ -106,6 +106,7 @@ def load(engine: Engine, nonce: bytes) -> Loaded:
         workflow=pinned_workflow(engine, started.workflow),
         state=state,
         key=engine.keyring.keys().current,
+        stood=None if stood_at == row.opened_at else standing(events[stood_at]),
     )
     return Loaded(row=row, scene=scene)
 

@@ -12,7 +12,7 @@ from headway.domain.projections.tree import Row, Tree, session_tree
 from headway.domain.values import Value
 from headway.ports.sessions import SessionQuery, SessionSummary
 
-__all__ = ["Kind", "ReadSession", "Row", "Tree", "read_session"]
+__all__ = ["Kind", "ReadSession", "Row", "Tree", "named_session", "read_session"]
 
 PREFIX: Final = "sess_"
 SEARCHED_MAX: Final = 10_000  # sessions looked through for one that begins like this
@@ -32,7 +32,7 @@ def read_session(engine: Engine, name: str | None = None) -> ReadSession:
     Raises NotFound when there is none, InvalidInput when several begin like this, SessionNotHealthy
     when a record cannot be read.
     """
-    summary = _latest(engine) if name is None else _named(engine, name)
+    summary = _latest(engine) if name is None else named_session(engine, name)
     events = [record.event for record in engine.ledger.scan(session_stream(summary.session))]
     if not events or not isinstance(events[0], SessionStarted):
         raise SessionNotHealthy(
@@ -53,7 +53,8 @@ def _latest(engine: Engine) -> SessionSummary:
     return found[0]
 
 
-def _named(engine: Engine, name: str) -> SessionSummary:
+def named_session(engine: Engine, name: str) -> SessionSummary:
+    """Return the session of an id, or of a beginning that no other has; see `read_session`."""
     beginning = name if name.startswith(PREFIX) else PREFIX + name
     exact = engine.sessions.summary(SessionId(beginning))
     if exact is not None:

@@ -1,5 +1,6 @@
 """Recording: one transaction of a decision's events with everything that must stand beside them."""
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -26,8 +27,8 @@ from headway.domain.state import SessionState, fold
 from headway.domain.texts import cut_text
 from headway.domain.tokens import nonce_of
 from headway.domain.workflow import Workflow
-from headway.ports.ledger import AttemptRow, Blob, Write
-from headway.ports.sessions import SessionSummary, Status
+from headway.ports.ledger import AttemptRow, Blob, Standing, Write
+from headway.ports.sessions import GateRow, SessionSummary, Status
 
 RECAP_BYTES_MAX = 1_600
 
@@ -43,14 +44,18 @@ def record(engine: Engine, scene: Scene, decision: Accepted, blobs: tuple[Blob, 
     """
     after = fold(decision.events, scene.state)
     own = tuple(Blob(digest=name, data=data) for name, data in decision.blobs)
+    gates, decided = gate_rows(scene.session, decision.events, scene.state.version)
     engine.ledger.append(
         Write(
             stream=session_stream(scene.session),
             expected_version=scene.state.version,
             events=decision.events,
             blobs=(*blobs, *own),
-            attempts=_rows(engine, scene.session, after, decision.events),
+            attempts=_rows(scene.session, after, decision.events),
             summary=_summary(engine, scene, after, decision),
+            standings=_standings(after, decision.events),
+            gates=gates,
+            decided=decided,
         )
     )
     return replace(scene, state=after)
@@ -102,18 +107,35 @@ def summarise(
     )
 
 
+def gate_rows(
+    session: SessionId, events: Iterable[Event], before: int = 0
+) -> tuple[tuple[GateRow, ...], tuple[int, ...]]:
+    """Return the gates that these events, which follow version `before`, open; and those decided.
+
+    Over a whole stream: the gates that wait are those opened and not decided.
+    """
+    opened, decided = [], []
+    for version, event in enumerate(events, before + 1):
+        if isinstance(event, GateOpened):
+            nonce = nonce_of(session, event.attempt)
+            opened.append(GateRow(session=session, version=version, nonce=nonce))
+        elif isinstance(event, GateDecided):
+            decided.append(event.opened_gate)
+    return tuple(opened), tuple(decided)
+
+
 def _rows(
-    engine: Engine, session: SessionId, after: SessionState, events: tuple[Event, ...]
+    session: SessionId, after: SessionState, events: tuple[Event, ...]
 ) -> tuple[AttemptRow, ...]:
     """Return the row of every attempt these events touch."""
     names = sorted({name for event in events for name in _touched(event)})
-    rows = [attempt_row(session, after, name) for name in names]
-    for event in events:
-        if isinstance(event, PreferencesChanged):
-            # A node's standing is found through the rows of its attempts, all of them.
-            at, node = after.nodes[event.opened.node].opened_at, event.opened.node
-            rows += [replace(row, opened_at=at) for row in engine.ledger.attempts_on(session, node)]
-    return tuple(rows)
+    return tuple(attempt_row(session, after, name) for name in names)
+
+
+def _standings(after: SessionState, events: tuple[Event, ...]) -> tuple[Standing, ...]:
+    """Return the nodes that stand otherwise now; their attempts find it through their rows."""
+    nodes = [event.opened.node for event in events if isinstance(event, PreferencesChanged)]
+    return tuple(Standing(node=node, opened_at=after.nodes[node].opened_at) for node in nodes)
 
 
 def _summary(

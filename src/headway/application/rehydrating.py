@@ -9,11 +9,17 @@ from typing import Final
 from headway.application.engine import Engine
 from headway.application.loading import Loaded
 from headway.application.recaps import surroundings
-from headway.application.replies import drift_warnings, pending, show_step, step_reply
+from headway.application.replies import (
+    drift_warnings,
+    pending,
+    show_gate_command,
+    show_step,
+    step_reply,
+)
 from headway.application.requests import Reply
 from headway.domain.cursor import locate
 from headway.domain.events import Drift, GateOpened, StepAdvanced
-from headway.domain.ids import ID_BYTES, fresh_attempt
+from headway.domain.ids import ID_BYTES, fresh_attempt, gate_id
 from headway.domain.rendering.briefing import render_briefing
 from headway.domain.rendering.functions import functions_in_scope
 from headway.domain.rendering.recovery import RecoveryFacts, render_recovery
@@ -27,8 +33,9 @@ _COMPLETE: Final = (
 
 
 _GATED: Final = (
-    "This step was handed in and waits for a decision; handing it in again asks for another one. "
-    "To learn what was decided, call continue_workflow with intent advance and this token: "
+    "This step was handed in and waits for a decision, which a person makes after reading it with "
+    "`{command}`; handing it in again asks for another one. To learn what was decided, call "
+    "continue_workflow with intent advance and this token: {token}"
 )
 
 
@@ -72,7 +79,9 @@ def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
         warnings.append({"kind": "BRANCH_COMPLETE", "message": _COMPLETE})
     if isinstance(outcome, GateOpened):
         token = scene.token("ct", loaded.row.attempt)
-        warnings.append({"kind": "GATE_OPEN", "message": _GATED + token})
+        command = show_gate_command(gate_id(loaded.row.nonce))
+        told = _GATED.format(command=command, token=token)
+        warnings.append({"kind": "GATE_OPEN", "message": told})
     extras: Reply = {"briefing": briefing} if briefing else {}
     return reply | extras | ({"warnings": warnings} if warnings else {})
 

@@ -22,11 +22,12 @@ from headway.domain.events import (
     StepAdvanced,
     Walk,
 )
-from headway.domain.ids import AttemptId, next_attempt
+from headway.domain.ids import AttemptId, gate_id, next_attempt
 from headway.domain.loops import variables_at
 from headway.domain.preferences import Preferences
 from headway.domain.rendering.metrics import is_last_step
 from headway.domain.rendering.prompt import RenderedStep, StepView, render_step
+from headway.domain.tokens import nonce_of
 from headway.domain.values import Json, JsonObject
 
 TOOL: Final = "continue_workflow"
@@ -42,7 +43,7 @@ def advanced_reply(scene: Scene, event: StepAdvanced) -> Reply:
     ]
     context = _step_context(event.assessments)
     if event.opened is None:
-        preferences = scene.state.nodes[event.node].opened.preferences
+        preferences = scene.standing(event.node).preferences
         return completed_reply(preferences) | _present(warnings=warnings, stepContext=context)
     reply = step_reply(scene, event.opened, event.opened.attempt)
     return reply | _present(warnings=warnings, stepContext=context)
@@ -78,7 +79,7 @@ def step_reply(scene: Scene, opened: Opened, attempt: AttemptId) -> Reply:
 
 def blocked_reply(scene: Scene, event: AdvanceBlocked) -> Reply:
     """Return the answer to a refused attempt: what is missing, and the token to send it with."""
-    opened = scene.state.nodes[event.node].opened
+    opened = scene.standing(event.node)
     shown = show_step(scene, opened)
     following = next_attempt(event.attempt)
     retry = scene.token("ct", following)
@@ -121,19 +122,27 @@ def blocked_reply(scene: Scene, event: AdvanceBlocked) -> Reply:
 
 def gate_reply(scene: Scene, event: GateOpened) -> Reply:
     """Return the answer that a decision is awaited; the same token gives it until it is there."""
-    opened = scene.state.nodes[event.node].opened
+    opened = scene.standing(event.node)
     token = scene.token("ct", event.attempt)
+    gate = gate_id(nonce_of(scene.session, event.attempt))
     return {
         "kind": "gate_checkpoint",
+        "gateId": gate,
         "gateToken": token,
         "stepId": event.step,
         "gateKind": event.gate,
         "shown": event.shown,
+        "showCommand": show_gate_command(gate),
         "isComplete": False,
         "preferences": _preferences(opened.preferences),
         "nextIntent": "await_user_confirmation",
         "nextCall": {"tool": TOOL, "params": {"continueToken": token, "intent": "advance"}},
     }
+
+
+def show_gate_command(gate: str) -> str:
+    """Return the command with which a person sees what waits at a gate."""
+    return f"headway gates show {gate}"
 
 
 def show_step(scene: Scene, opened: Opened, *, resumed: bool = False) -> RenderedStep:

@@ -1,4 +1,6 @@
-"""The seven requests: what a surface asks of the engine, already parsed and plain.
+"""The requests: what a surface asks of the engine, already parsed and plain.
+
+`Request` are the seven an agent may make; the others are a person's or the worker's.
 
 A surface turns whatever its callers send into one of these values and refuses everything else; a
 verb takes one and may rely on its shape. Names are the engine's, not the wire's; values are plain
@@ -9,11 +11,15 @@ from typing import Literal, TypeAlias
 
 from headway.domain.preferences import Preferences
 from headway.domain.values import Json, JsonObject, Value
-from headway.domain.workflow import ModelTier
+from headway.domain.workflow import Autonomy, ModelTier, RiskPolicy
 
 __all__ = [
+    "Autonomy",
+    "ChangePreferences",
+    "CheckRun",
     "CheckpointWorkflow",
     "ContinueWorkflow",
+    "DecideGate",
     "InspectMode",
     "InspectWorkflow",
     "Intent",
@@ -23,9 +29,12 @@ __all__ = [
     "ManageWorkflowSource",
     "ModelTier",
     "Preferences",
+    "RecordChecks",
     "Reply",
     "Request",
     "ResumeSession",
+    "RiskPolicy",
+    "ShowGate",
     "SourceAction",
     "StartWorkflow",
 ]
@@ -101,6 +110,50 @@ class ManageWorkflowSource(Value):
 
     action: SourceAction
     path: str
+
+
+class ChangePreferences(Value):
+    """Set how far a session may go by itself from its open step on; None keeps what is in force.
+
+    The step is that of a token, or else the one the session stands at.
+    """
+
+    session: str | None = None
+    token: str | None = None
+    autonomy: Autonomy | None = None
+    risk_policy: RiskPolicy | None = None
+
+
+class CheckRun(Value):
+    """What one run of a declared check gave; `exit_code` is None when it could not be run."""
+
+    check: str
+    exit_code: int | None
+    output: bytes = b""
+    duration_ms: int = 0
+
+
+class RecordChecks(Value):
+    """Hand in what the check runner saw, for the attempt of a continue token."""
+
+    continue_token: str
+    runs: tuple[CheckRun, ...]
+
+
+class ShowGate(Value):
+    """Look at a gate: its id, or the beginning of one that waits."""
+
+    gate: str
+
+
+class DecideGate(Value):
+    """Answer a gate; `shown` is the digest that stood beside what the decider was shown."""
+
+    gate: str
+    approve: bool
+    decided_by: str
+    shown: str
+    rationale: str = ""
 
 
 Request: TypeAlias = (

@@ -1,9 +1,11 @@
 """Find a session to go on with (D16): exact id, then all words, then commit, then branch.
 
 Nothing is better than noise: what matches nothing asked for is not offered. Only when nothing was
-asked are the latest sessions of the same workspace offered.
+asked are the latest sessions of the same workspace offered. For one reason, sessions of the same
+repository come first, then those still open, then the last touched, then the lower id.
 """
 
+from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
@@ -16,12 +18,18 @@ from headway.domain.ids import SessionId, run_id
 from headway.domain.texts import cut_text
 from headway.domain.tokens import sign
 from headway.domain.values import Value
-from headway.ports.sessions import SessionQuery, SessionSummary
+from headway.ports.sessions import SessionQuery, SessionSummary, Status
 
 CANDIDATES_MAX: Final = 5
 SNIPPET_BYTES_MAX: Final = 2_048
-FOUND_MAX: Final = 200
+LOOKED_AT_MAX: Final = 100  # for each reason; `totalEligible` is exact up to it
+OPEN: Final[tuple[Status, ...]] = ("in_progress", "blocked", "gated")
 Confidence: TypeAlias = Literal["strong", "medium", "weak"]
+_Tier: TypeAlias = tuple[SessionQuery | None, Confidence, str]
+
+_ID: Final = "The id is exactly this."
+_WORDS: Final = "Every word asked for stands in goal, notes or workflow."
+_ID_PREFIXES: Final = ("sess_", "run_")
 
 
 class _Found(Value):
@@ -48,45 +56,69 @@ def resume_session(engine: Engine, request: ResumeSession) -> Reply:
 
 def _ranked(engine: Engine, request: ResumeSession, workspace: str) -> list[_Found]:
     """Return every match once, under the best reason there is for it."""
-    scope = SessionQuery(limit=FOUND_MAX)
-    if request.same_workspace_only:
-        scope = SessionQuery(workspace=workspace, limit=FOUND_MAX)
-    tiers: list[tuple[SessionQuery | None, Confidence, str]] = [
-        (_by_id(scope, request), "strong", "The id is exactly this."),
-        (
-            _by_text(scope, request),
-            "strong",
-            "Every word asked for stands in goal, notes or workflow.",
-        ),
+    repository = engine.workspace.git_facts(workspace).repository
+    here = SessionQuery(workspace=workspace)
+    if repository is not None:
+        here = SessionQuery(repository=repository)
+    scope = SessionQuery(workspace=workspace) if request.same_workspace_only else SessionQuery()
+    tiers: list[_Tier] = [
+        *((_narrowed(scope, "session", asked), "strong", _ID) for asked in _ids(request)),
+        (_narrowed(scope, "text", (request.query or "").strip() or None), "strong", _WORDS),
         (_narrowed(scope, "git_head", request.git_head_sha), "medium", "It began at this commit."),
         (_narrowed(scope, "branch", request.git_branch), "medium", "It began on this branch."),
     ]
     if all(query is None for query, _, _ in tiers):
-        repository = engine.workspace.git_facts(workspace).repository
-        here = SessionQuery(workspace=workspace, limit=FOUND_MAX)
-        if repository is not None:
-            here = SessionQuery(repository=repository, limit=FOUND_MAX)
-        tiers = [(here, "weak", "It is among the latest of this workspace.")]
+        latest = scope if request.same_workspace_only else here
+        tiers = [(latest, "weak", "It is among the latest of this workspace.")]
     found: dict[SessionId, _Found] = {}
     for query, confidence, why in tiers:
-        for summary in engine.sessions.find(query) if query else ():
-            if not summary.nonce:
-                continue  # none of its steps applied: there is nothing to take up
-            found.setdefault(
-                summary.session, _Found(summary=summary, confidence=confidence, why=why)
-            )
+        for summary in _best_first(engine, query, here) if query else ():
+            match = _Found(summary=summary, confidence=confidence, why=why)
+            found.setdefault(summary.session, match)
     return list(found.values())
 
 
-def _by_id(scope: SessionQuery, request: ResumeSession) -> SessionQuery | None:
-    asked = request.session_id or (request.run_id and "sess_" + request.run_id.removeprefix("run_"))
-    if not asked and request.query and request.query.startswith(("sess_", "run_")):
-        asked = "sess_" + request.query.partition("_")[2].strip()
-    return _narrowed(scope, "session", asked or None)
+def _best_first(
+    engine: Engine, query: SessionQuery, here: SessionQuery
+) -> Iterator[SessionSummary]:
+    """Yield the matches: those of the same repository first, then open ones, then the latest.
+
+    Where there are too many to look at, the best of each of these groups are asked for, so that
+    none is missed because others were touched later.
+    """
+    found = list(engine.sessions.find(replace(query, limit=LOOKED_AT_MAX)))
+    if len(found) == LOOKED_AT_MAX:
+        for limited in (query, _both(query, here)):
+            for statuses in ((), OPEN):
+                asked = replace(limited, statuses=statuses, limit=LOOKED_AT_MAX)
+                found += engine.sessions.find(asked)
+    unique = {summary.session: summary for summary in found if summary.nonce}
+
+    def rank(summary: SessionSummary) -> tuple[bool, bool, int, str]:
+        elsewhere = not (
+            summary.repository == here.repository
+            if here.repository
+            else summary.workspace == here.workspace
+        )
+        ended = summary.status not in OPEN
+        return elsewhere, ended, -summary.updated_at, summary.session
+
+    # Without a nonce none of its steps applied: there is nothing to take up.
+    yield from sorted(unique.values(), key=rank)
 
 
-def _by_text(scope: SessionQuery, request: ResumeSession) -> SessionQuery | None:
-    return _narrowed(scope, "text", (request.query or "").strip() or None)
+def _both(query: SessionQuery, here: SessionQuery) -> SessionQuery:
+    if here.repository is not None:
+        return replace(query, repository=here.repository)
+    return replace(query, workspace=here.workspace)
+
+
+def _ids(request: ResumeSession) -> list[str]:
+    """Return the sessions asked for by id, in a field of their own or among the words."""
+    words = [word.strip(".,;:()'\"`") for word in (request.query or "").split()]
+    named = [word for word in words if word.startswith(_ID_PREFIXES)]
+    asked = [request.session_id, request.run_id, *named]
+    return ["sess_" + each.partition("_")[2] for each in asked if each]
 
 
 def _narrowed(scope: SessionQuery, field: str, value: str | None) -> SessionQuery | None:

@@ -1,6 +1,7 @@
 """The scene: a session as far as it was loaded, with all that a reply needs beside it."""
 
-from headway.domain.ids import AttemptId, SessionId
+from headway.domain.events import Opened
+from headway.domain.ids import AttemptId, NodeId, SessionId
 from headway.domain.state import SessionState
 from headway.domain.tokens import TokenKind, nonce_of, sign
 from headway.domain.values import Value
@@ -14,6 +15,11 @@ class Scene(Value):
     workflow: Workflow
     state: SessionState
     key: bytes
+    stood: Opened | None = None  # the node's standing when the attempt ended, if another one now
+
+    def standing(self, node: NodeId) -> Opened:
+        """Return the standing of a node as the recorded outcome met it."""
+        return self.stood or self.state.nodes[node].opened
 
     def token(self, kind: TokenKind, attempt: AttemptId) -> str:
         """Return the token of an attempt."""

@@ -14,8 +14,9 @@ from headway import __version__
 # The name of each command, the module that holds it as `command`, and its line in the help.
 COMMANDS: Final = {
     "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
+    "gates": ("headway.cli.gates_command", "See what waits for a decision; approve or reject."),
     "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
-    "sessions": ("headway.cli.sessions_command", "List sessions; draw one as a tree."),
+    "sessions": ("headway.cli.sessions_command", "List sessions; draw one; set its preferences."),
     "workflows": ("headway.cli.workflows_command", "List workflow files; find what is wrong."),
 }
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import get_args
 
 import click
 
+from headway.application.change_preferences import change_preferences
 from headway.application.list_sessions import SessionSummary, list_sessions
 from headway.application.read_session import read_session
+from headway.application.requests import Autonomy, ChangePreferences, Reply, RiskPolicy
 from headway.cli.opening import opened
 from headway.cli.terminal import output_style
 from headway.cli.tree_drawing import Style, draw_tree, fitted
@@ -53,6 +56,33 @@ def tree_command(session: str | None, *, whole: bool) -> None:
         for line in draw_tree(read.tree, style, whole=whole):
             click.echo(line)
         click.echo(f"{read.summary.session}  {_status(read.summary)}")
+
+
+@command.command("preferences", short_help="See or set how far a session may go by itself.")
+@click.argument("session")
+@click.option("--autonomy", type=click.Choice(get_args(Autonomy)), help="What it asks about.")
+@click.option("--risk", type=click.Choice(get_args(RiskPolicy)), help="How bold it may be.")
+def preferences_command(session: str, autonomy: Autonomy | None, risk: RiskPolicy | None) -> None:
+    """Set the preferences of SESSION from the step it stands at on; without options, show them."""
+    with opened() as (_, engine):
+        asked = ChangePreferences(session=session, autonomy=autonomy, risk_policy=risk)
+        reply = change_preferences(engine, asked)
+        for line in _preference_lines(reply):
+            click.echo(line)
+
+
+def _preference_lines(reply: Reply) -> Iterator[str]:
+    now, before = reply["preferences"], reply["before"]
+    assert isinstance(now, dict)
+    assert isinstance(before, dict)
+    told = f"{reply['sessionId']}  from step {reply['stepId']} on: "
+    told += f"autonomy {now['autonomy']}, risk {now['riskPolicy']}"
+    if reply["changed"]:
+        told += f" (before: {before['autonomy']}, {before['riskPolicy']})"
+    yield told
+    warnings = reply["warnings"]
+    assert isinstance(warnings, list)
+    yield from (f"warning: {each}" for each in warnings)
 
 
 def session_lines(summary: SessionSummary, style: Style) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from headway.domain.conditions import holds
-from headway.domain.errors import PreconditionFailed
+from headway.domain.errors import InvalidInput, PreconditionFailed
 from headway.domain.events import Blocker, CheckResult, Gap, Pointer
 from headway.domain.preferences import Preferences, never_stops
 from headway.domain.texts import cut_text
@@ -40,6 +40,24 @@ def check_breaker(blocks: int, *, autonomous: bool) -> None:
         remedy="Read the blockers again and tell the user. To go on, call continue_workflow with "
         "this token and intent rehydrate: the step is told anew with a fresh token.",
         details={"kind": "circuit_breaker", "blocks": blocks, "max": most},
+    )
+
+
+def check_results(step: Step, results: tuple[CheckResult, ...]) -> None:
+    """Refuse results that are not one each of checks the step declares. Raises InvalidInput."""
+    declared = [check.id for check in step.checks]
+    named = [result.check for result in results]
+    unknown = sorted(set(named) - set(declared))
+    if not unknown and named and len(set(named)) == len(named):
+        return
+    problem = "Each result must name a check once; some name is missing or stands twice."
+    if unknown:
+        problem = f"The step {step.id} declares no check {', '.join(unknown)}."
+    raise InvalidInput(
+        cut_text(problem, 512),
+        remedy="Send one result for each check that was run. "
+        + (f"Declared here: {', '.join(declared)}." if declared else "This step declares none."),
+        details={"kind": "unknown_check" if unknown else "check_results", "declared": declared},
     )
 
 

@@ -15,7 +15,13 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from headway.domain.blocking import check_breaker, gaps_for, gate_need, judge_checks
+from headway.domain.blocking import (
+    check_breaker,
+    check_results,
+    gaps_for,
+    gate_need,
+    judge_checks,
+)
 from headway.domain.commands import (
     Advance,
     ChangePreferences,
@@ -40,6 +46,7 @@ from headway.domain.events import (
     Gap,
     GateOpened,
     PreferencesChanged,
+    StepAdvanced,
 )
 from headway.domain.gates import decide_gate
 from headway.domain.ids import checkpoint_node, digest
@@ -48,7 +55,7 @@ from headway.domain.leaving import Leaving, leave
 from headway.domain.loops import variables_at
 from headway.domain.outputs import Judgement, Submission, judge_output
 from headway.domain.preferences import never_stops
-from headway.domain.starting import start
+from headway.domain.starting import advised_against, start
 from headway.domain.state import SessionState
 from headway.domain.submission import Stored, store_output
 from headway.domain.values import JsonObject, Value
@@ -71,12 +78,9 @@ def decide(state: SessionState, command: Command, facts: Facts) -> Decision:
         case DecideGate():
             return decide_gate(facts.workflow, state, situation, command)
         case RecordChecks():
-            event = ChecksRecorded(
-                node=situation.attempt.node, attempt=command.attempt, results=command.results
-            )
-            return Accepted(events=(event,))
+            return _record_checks(facts.workflow, situation, command)
         case ChangePreferences():
-            return _change_preferences(situation, command)
+            return _change_preferences(facts.workflow, situation, command)
         case _:
             assert_never(command)
 
@@ -212,8 +216,26 @@ def _save_checkpoint(situation: Situation, command: SaveCheckpoint) -> Decision:
     return Accepted(events=(event,))
 
 
-def _change_preferences(situation: Situation, command: ChangePreferences) -> Decision:
+def _record_checks(workflow: Workflow, situation: Situation, command: RecordChecks) -> Decision:
     if situation.attempt.outcome is not None:
+        raise PreconditionFailed(
+            "The attempt has ended; what its checks say now can no longer be counted.",
+            remedy="Record the results under the token of the attempt that is open now.",
+            details={"kind": "attempt_ended"},
+        )
+    step = locate(workflow, situation.node.opened.cursor).step
+    check_results(step, command.results)
+    event = ChecksRecorded(
+        node=situation.attempt.node, attempt=command.attempt, results=command.results
+    )
+    return Accepted(events=(event,))
+
+
+def _change_preferences(
+    workflow: Workflow, situation: Situation, command: ChangePreferences
+) -> Decision:
+    # A blocked attempt, or one that waits at a gate, leaves its step open.
+    if isinstance(situation.attempt.outcome, StepAdvanced):
         raise PreconditionFailed(
             "The step was already left; its preferences can no longer change.",
             remedy="Change them at the step that is open now.",
@@ -221,4 +243,4 @@ def _change_preferences(situation: Situation, command: ChangePreferences) -> Dec
         )
     opened = replace(situation.node.opened, preferences=command.preferences)
     event = PreferencesChanged(source="operator", opened=opened, opened_at=situation.node.opened_at)
-    return Accepted(events=(event,))
+    return Accepted(events=(event, *advised_against(command.preferences, workflow)))

@@ -32,7 +32,7 @@ def decide_gate(
         raise PreconditionFailed(
             "The answer was given for other content than the gate shows now.",
             remedy="Look at what the gate shows and answer again.",
-            details={"kind": "gate_shown_differs", "shown": gate.shown},
+            details={"kind": "gate_shown_differs"},  # the digest is to be had by looking alone
         )
     at = situation.attempt.outcome_at
     assert at is not None
@@ -49,7 +49,7 @@ def decide_gate(
         blocked = AdvanceBlocked(
             node=gate.node,
             attempt=gate.attempt,
-            opened_at=gate.opened_at,
+            opened_at=situation.node.opened_at,
             step=gate.step,
             blockers=(rejected_gate(command.rationale),),
             blocks=gate.blocks + 1,

@@ -17,6 +17,7 @@ WorkflowHash = NewType("WorkflowHash", str)
 Digest = NewType("Digest", str)
 
 ID_BYTES: Final = 16
+GATE_CHARACTERS: Final = 20  # of the 12 bytes of a nonce
 
 
 def encode_id(prefix: str, raw: bytes) -> str:
@@ -64,6 +65,23 @@ def checkpoint_node(attempt: AttemptId) -> NodeId:
 def run_id(session: SessionId) -> str:
     """Return the wire's `runId` of a session: `run_` and the session's suffix."""
     return "run_" + session.removeprefix("sess_")
+
+
+def gate_id(nonce: bytes) -> str:
+    """Return the name of the gate an attempt opened: `gate_` and the base32 text of its nonce."""
+    return "gate_" + base64.b32encode(nonce).decode("ascii").rstrip("=").lower()
+
+
+def gate_nonce(name: str) -> bytes | None:
+    """Return the nonce of the attempt a gate is named for, None when it is no name of a gate."""
+    prefix, _, text = name.partition("_")
+    if len(text) != GATE_CHARACTERS:
+        return None
+    try:
+        nonce = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
+    except ValueError:
+        return None
+    return nonce if prefix == "gate" and gate_id(nonce) == name else None
 
 
 def session_stream(session: SessionId) -> StreamId:

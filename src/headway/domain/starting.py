@@ -16,6 +16,7 @@ from headway.domain.events import (
 from headway.domain.ids import first_attempt, root_node
 from headway.domain.json_limits import check_context
 from headway.domain.preferences import Preferences, exceedances
+from headway.domain.workflow import Workflow
 
 GOAL_BYTES_MAX = 32_768
 
@@ -69,18 +70,21 @@ def start(command: Start, facts: Facts) -> Accepted:
         autonomous=command.autonomous,
     )
     events: list[Event] = [started]
-    bolder = exceedances(chosen, facts.workflow.recommended)
-    if bolder:
-        events.append(GapRecorded(gaps=tuple(_warning(text) for text in bolder)))
+    events += advised_against(chosen, facts.workflow)
     if opened is None:
         events.append(SessionCompleted(node=None, outcome="complete"))
     return Accepted(events=tuple(events))
 
 
-def _warning(text: str) -> Gap:
-    return Gap(
-        code="PREFERENCES_EXCEED_RECOMMENDATION",
-        severity="warning",
-        category="preferences",
-        summary=text,
+def advised_against(chosen: Preferences, workflow: Workflow) -> tuple[GapRecorded, ...]:
+    """Return what is to be recorded when preferences are bolder than the author advises."""
+    gaps = tuple(
+        Gap(
+            code="PREFERENCES_EXCEED_RECOMMENDATION",
+            severity="warning",
+            category="preferences",
+            summary=text,
+        )
+        for text in exceedances(chosen, workflow.recommended)
     )
+    return (GapRecorded(gaps=gaps),) if gaps else ()

@@ -72,9 +72,11 @@ OUTPUT_SCHEMAS: Final[dict[str, JsonObject]] = {
         validation=OBJECT,
         assessmentFollowup=OBJECT,
         stepContext=OBJECT,
+        gateId=TEXT,
         gateToken=TEXT,
         stepId=TEXT,
         gateKind=TEXT,
+        showCommand=TEXT,
     ),
     "checkpoint_workflow": _open(
         ("checkpointNodeId", "resumeToken"),

@@ -151,7 +151,8 @@ def _gate(reply: JsonObject) -> str:
     return _joined(
         [
             f"Step {step} was handed in and waits for a decision ({kind}).",
-            "Stop and tell the user what waits. After the decision, call continue_workflow with",
+            f"Stop and tell the user to judge it: {_text(reply, 'showCommand')}",
+            "After the decision, call continue_workflow with",
             _json(call),
         ]
     )

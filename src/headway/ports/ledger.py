@@ -6,7 +6,7 @@ from typing import Protocol
 from headway.domain.events import Event
 from headway.domain.ids import AttemptId, Digest, NodeId, SessionId, StreamId
 from headway.domain.values import Value
-from headway.ports.sessions import SessionSummary
+from headway.ports.sessions import GateRow, SessionSummary
 
 
 class Conflict(Exception):
@@ -61,10 +61,19 @@ class Blob(Value):
     data: bytes
 
 
+class Standing(Value):
+    """The version of the event that says how a node stands from now on."""
+
+    node: NodeId
+    opened_at: int
+
+
 class Write(Value):
     """One transaction: events after `expected_version`, and everything that must stand with them.
 
-    `attempts` are inserted, or replace the row of the same nonce.
+    `attempts` are inserted, or replace the row of the same nonce. `standings` are nodes whose
+    standing this write changes: every attempt on them, known to the caller or not, is set to it.
+    `gates` are opened, `decided` are the gates (the versions of their opening) that close.
     """
 
     stream: StreamId
@@ -73,6 +82,9 @@ class Write(Value):
     blobs: tuple[Blob, ...] = ()
     attempts: tuple[AttemptRow, ...] = ()
     summary: SessionSummary | None = None
+    standings: tuple[Standing, ...] = ()
+    gates: tuple[GateRow, ...] = ()
+    decided: tuple[int, ...] = ()
 
 
 class Ledger(Protocol):
@@ -88,7 +100,10 @@ class Ledger(Protocol):
         """Return what a token's nonce stands for, or None when no such attempt was recorded."""
 
     def mint(self, row: AttemptRow) -> None:
-        """Record a fresh attempt on a node, without an event; it may become a fork."""
+        """Record a fresh attempt on a node, without an event; it may become a fork.
+
+        Where the node's standing has changed since it was read, the attempt gets the new one.
+        """
 
     def read(self, stream: StreamId, versions: Sequence[int]) -> tuple[Recorded, ...]:
         """Return the events of these versions, in order of version, their hashes checked.

@@ -38,6 +38,19 @@ class SessionSummary(Value):
     updated_at: int = 0
 
 
+class GateRow(Value):
+    """A gate that waits: one row from its opening to its decision, kept with those events.
+
+    `nonce` is that of the attempt that opened it, `version` that of the event; `recorded_at` is set
+    by the ledger. A session may have several: one on each branch, and more than its tip shows.
+    """
+
+    session: SessionId
+    version: int
+    nonce: bytes
+    recorded_at: int = 0
+
+
 class SessionQuery(Value):
     """What to look for; every given field narrows, `text` is words of goal, notes, workflow."""
 
@@ -47,6 +60,7 @@ class SessionQuery(Value):
     git_head: str | None = None
     workspace: str | None = None
     repository: Digest | None = None
+    statuses: tuple[Status, ...] = ()  # one of these; none given: any
     limit: int = 50
 
 
@@ -58,3 +72,6 @@ class Sessions(Protocol):
 
     def find(self, query: SessionQuery) -> tuple[SessionSummary, ...]:
         """Return the sessions that match every given field, the last updated first."""
+
+    def gates(self, limit: int) -> tuple[GateRow, ...]:
+        """Return the gates that wait, the one that waits longest first."""

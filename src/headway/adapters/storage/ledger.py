@@ -8,6 +8,8 @@ that were read once (and checked then) are kept decoded, within a limit of bytes
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from headway.adapters.storage import statements
 from headway.adapters.storage.byte_cache import ByteCache
 from headway.adapters.storage.database import Checked, Cursor, Database, Row
@@ -90,7 +92,10 @@ class SqlLedger:
             found = _one(cursor, statements.STREAM_HEAD, stream)
             if found is None:
                 refuse_missing(stream, row.opened_at)
-            cursor.execute(statements.MINT_ATTEMPT, attempt_values(found[0], row))
+            now = _one(cursor, statements.STANDING, found[0], row.node)
+            standing = row.opened_at if now is None else max(row.opened_at, now[0])
+            fresh = replace(row, opened_at=standing)
+            cursor.execute(statements.MINT_ATTEMPT, attempt_values(found[0], fresh))
 
         self._database.write(work)
 
@@ -196,8 +201,15 @@ def _keep(cursor: Cursor, stream: int, write: Write, sealed: list[Sealed]) -> No
         cursor.executemany(
             statements.KEEP_ATTEMPT, [attempt_values(stream, row) for row in write.attempts]
         )
+    for standing in write.standings:
+        values = (standing.opened_at, stream, standing.node)
+        cursor.execute(statements.MOVE_STANDING, values)
+    now_ms = sealed[-1].recorded_at
+    for gate in write.gates:
+        cursor.execute(statements.KEEP_GATE, (stream, gate.version, gate.nonce, now_ms))
+    for version in write.decided:
+        cursor.execute(statements.CLOSE_GATE, (stream, version))
     if write.summary is not None:
-        now_ms = sealed[-1].recorded_at
         cursor.execute(statements.KEEP_SUMMARY, summary_values(stream, write.summary, now_ms))
 
 

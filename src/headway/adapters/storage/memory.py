@@ -28,12 +28,20 @@ from headway.adapters.storage.sealing import (
 )
 from headway.adapters.storage.sources import check_path
 from headway.adapters.storage.store import Store
-from headway.domain.ids import Digest, NodeId, SessionId, StreamId, digest, encode_id
+from headway.domain.ids import (
+    Digest,
+    NodeId,
+    SessionId,
+    StreamId,
+    digest,
+    encode_id,
+    session_stream,
+)
 from headway.ports.clock import Clock, Entropy
 from headway.ports.keyring import Keys
 from headway.ports.ledger import AttemptRow, Conflict, Recorded, Write
 from headway.ports.ledger import Head as AttemptHead
-from headway.ports.sessions import SessionQuery, SessionSummary
+from headway.ports.sessions import GateRow, SessionQuery, SessionSummary
 
 # What a later summary of the same session may change; the rest is what it began with.
 PROGRESS: Final = ("status", "step_id", "step_title", "nonce", "depth", "recap")
@@ -61,6 +69,7 @@ class _Kept:
     attempts: dict[bytes, AttemptRow] = field(default_factory=dict)
     blobs: dict[Digest, bytes] = field(default_factory=dict)
     summaries: dict[SessionId, SessionSummary] = field(default_factory=dict)
+    gates: dict[tuple[SessionId, int], GateRow] = field(default_factory=dict)
 
 
 class MemoryLedger:
@@ -88,6 +97,8 @@ class MemoryLedger:
             for row in write.attempts:
                 old = kept.attempts.get(row.nonce, row)
                 kept.attempts[row.nonce] = replace(row, node=old.node, attempt=old.attempt)
+            self._move_standings(write)
+            self._keep_gates(write, sealed[-1].recorded_at)
             if write.summary is not None:
                 self._keep_summary(write.summary, sealed[-1].recorded_at)
         return recorded(write.stream, sealed)
@@ -105,7 +116,9 @@ class MemoryLedger:
         with self._kept.lock:
             if not self._kept.streams.get(stream_of(row)):
                 refuse_missing(stream_of(row), row.opened_at)
-            self._kept.attempts.setdefault(row.nonce, row)
+            there = self._on(row.session, row.node)
+            standing = max((row.opened_at, *(each.opened_at for each in there)))
+            self._kept.attempts.setdefault(row.nonce, replace(row, opened_at=standing))
 
     def read(self, stream: StreamId, versions: Sequence[int]) -> tuple[Recorded, ...]:
         """Return the events of these versions, in order of version, their hashes checked."""
@@ -132,11 +145,7 @@ class MemoryLedger:
     def attempts_on(self, session: SessionId, node: NodeId) -> tuple[AttemptRow, ...]:
         """Return the attempts minted on a node, ended ones first by outcome version."""
         with self._kept.lock:
-            rows = [
-                row
-                for row in self._kept.attempts.values()
-                if row.session == session and row.node == node
-            ]
+            rows = self._on(session, node)
         return tuple(
             sorted(rows, key=lambda row: (row.outcome_at is None, row.outcome_at or 0, row.nonce))
         )
@@ -146,6 +155,24 @@ class MemoryLedger:
         with self._kept.lock:
             data = self._kept.blobs.get(digest)
         return checked_blob(digest, data)
+
+    def _on(self, session: SessionId, node: NodeId) -> list[AttemptRow]:
+        rows = self._kept.attempts.values()
+        return [row for row in rows if row.session == session and row.node == node]
+
+    def _move_standings(self, write: Write) -> None:
+        for standing in write.standings:
+            for row in list(self._kept.attempts.values()):
+                if stream_of(row) == write.stream and row.node == standing.node:
+                    moved = replace(row, opened_at=standing.opened_at)
+                    self._kept.attempts[row.nonce] = moved
+
+    def _keep_gates(self, write: Write, now_ms: int) -> None:
+        for gate in write.gates:
+            self._kept.gates[gate.session, gate.version] = replace(gate, recorded_at=now_ms)
+        for session, version in list(self._kept.gates):
+            if session_stream(session) == write.stream and version in write.decided:
+                del self._kept.gates[session, version]
 
     def _keep_summary(self, summary: SessionSummary, now_ms: int) -> None:
         old = self._kept.summaries.get(summary.session)
@@ -176,6 +203,13 @@ class MemorySessions:
         found = [summary for summary in summaries if _matches(query, summary)]
         found.sort(key=lambda summary: (-summary.updated_at, summary.session))
         return tuple(found[: query.limit])
+
+    def gates(self, limit: int) -> tuple[GateRow, ...]:
+        """Return the gates that wait, the one that waits longest first."""
+        with self._kept.lock:
+            gates = list(self._kept.gates.values())
+        gates.sort(key=lambda gate: (gate.recorded_at, gate.session, gate.version))
+        return tuple(gates[:limit])
 
 
 class MemoryKeyring:
@@ -240,5 +274,7 @@ def _matches(query: SessionQuery, summary: SessionSummary) -> bool:
         (query.repository, summary.repository),
     )
     if any(wanted is not None and wanted != own for wanted, own in narrowed):
+        return False
+    if query.statuses and summary.status not in query.statuses:
         return False
     return not query.text.strip() or summary_holds(words_of(query.text), summary)

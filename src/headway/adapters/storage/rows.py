@@ -8,13 +8,14 @@ from headway.adapters.storage.database import Row, SqlValue
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import Digest, SessionId, StreamId, session_stream
 from headway.ports.ledger import AttemptRow, Head
-from headway.ports.sessions import SessionSummary
+from headway.ports.sessions import GateRow, SessionSummary
 
-T = TypeVar("T", AttemptRow, SessionSummary, Head)
+T = TypeVar("T", AttemptRow, GateRow, SessionSummary, Head)
 
 DIGEST_PREFIX: Final = "sha256:"
 _SESSION_PREFIX: Final = session_stream(SessionId(""))
 _ATTEMPT_FIELDS: Final = AttemptRow.__struct_fields__
+_GATE_FIELDS: Final = GateRow.__struct_fields__
 _SUMMARY_FIELDS: Final = SessionSummary.__struct_fields__
 
 
@@ -72,6 +73,12 @@ def summary_values(stream: int, summary: SessionSummary, now_ms: int) -> tuple[S
         now_ms,
         now_ms,
     )
+
+
+def gate_of(row: Row) -> GateRow:
+    """Return a gate from its fields in order, the stream's name in the place of its session."""
+    stream, *rest = row
+    return _checked(GateRow, _GATE_FIELDS, (session_of(stream), *rest))
 
 
 def session_of(stream: object) -> object:

@@ -5,10 +5,10 @@ from sqlalchemy import Connection, Select, select
 from headway.adapters.storage import statements
 from headway.adapters.storage.database import Cursor, Database, Row
 from headway.adapters.storage.matching import holds_words, words_of
-from headway.adapters.storage.rows import summary_of
+from headway.adapters.storage.rows import gate_of, summary_of
 from headway.adapters.storage.tables import SESSIONS, STREAMS
 from headway.domain.ids import SessionId, session_stream
-from headway.ports.sessions import SessionQuery, SessionSummary
+from headway.ports.sessions import GateRow, SessionQuery, SessionSummary
 
 # The fields of a summary in order, the stream's name in the place of its session.
 _FIELDS = [
@@ -47,6 +47,15 @@ class SqlSessions:
             rows = self._database.query(lambda core: _matching(core, statement, words, query.limit))
         return tuple(summary_of(row) for row in rows)
 
+    def gates(self, limit: int) -> tuple[GateRow, ...]:
+        """Return the gates that wait, the one that waits longest first."""
+
+        def work(cursor: Cursor) -> list[Row]:
+            cursor.execute(statements.GATES, (limit,))
+            return cursor.fetchall()
+
+        return tuple(gate_of(row) for row in self._database.read(work))
+
 
 def _narrowed(query: SessionQuery) -> Select[Row]:
     statement: Select[Row] = select(*_FIELDS).join(STREAMS, STREAMS.c.id == SESSIONS.c.stream)
@@ -60,6 +69,8 @@ def _narrowed(query: SessionQuery) -> Select[Row]:
     ):
         if wanted is not None:
             statement = statement.where(column == wanted)
+    if query.statuses:
+        statement = statement.where(SESSIONS.c.status.in_(query.statuses))
     return statement.order_by(SESSIONS.c.updated_at.desc(), STREAMS.c.name)
 
 

@@ -81,6 +81,25 @@ ATTEMPTS_ON: Final = (
     " ORDER BY a.outcome_at IS NULL, a.outcome_at, a.nonce"
 )
 
+# How a node stands, as any attempt on it has it.
+STANDING: Final = "SELECT opened_at FROM attempts WHERE stream = ? AND node = ? LIMIT 1"
+
+# A node stands otherwise from now on, for every attempt on it.
+MOVE_STANDING: Final = "UPDATE attempts SET opened_at = ? WHERE stream = ? AND node = ?"
+
+# Keep a gate that waits.
+KEEP_GATE: Final = "INSERT INTO gates (stream, version, nonce, recorded_at) VALUES (?, ?, ?, ?)"
+
+# A gate waits no longer.
+CLOSE_GATE: Final = "DELETE FROM gates WHERE stream = ? AND version = ?"
+
+# The gates that wait, the longest first.
+GATES: Final = (
+    "SELECT s.name, g.version, g.nonce, g.recorded_at"
+    " FROM gates g JOIN streams s ON s.id = g.stream"
+    " ORDER BY g.recorded_at, s.name, g.version LIMIT ?"
+)
+
 # All events from a version on, and the stream's own idea of its end, as one state of the database.
 SCAN: Final = (
     "SELECT e.version, e.recorded_at, e.hash, e.data, s.version, s.head_hash"

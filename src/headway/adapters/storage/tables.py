@@ -19,7 +19,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 METADATA: Final = MetaData()
 
@@ -106,6 +106,17 @@ SESSIONS: Final = Table(
     Index("sessions_by_repository", "repository"),
     Index("sessions_by_branch", "branch"),
     Index("sessions_by_git_head", "git_head"),
+)
+
+# The gates that wait: a row goes when its gate is decided, so there are never many.
+GATES: Final = Table(
+    "gates",
+    METADATA,
+    Column("stream", Integer, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("nonce", LargeBinary, nullable=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    Index("gates_by_time", "recorded_at"),
 )
 
 # `position` 0 is the key that signs, 1 the one before it.

@@ -1,0 +1,146 @@
+"""`headway gates`: what waits for a decision, and a person's answer to it.
+
+Nothing is answered unseen: an answer carries the digest of what was shown, from `headway gates
+show` or from having been shown it just now, on the same terminal.
+"""
+
+import json
+import sys
+
+import click
+from msgspec.structs import replace
+
+from headway.application.decide_gate import decide_gate
+from headway.application.engine import Engine
+from headway.application.list_gates import list_gates
+from headway.application.requests import DecideGate, Reply, ShowGate
+from headway.application.show_gate import show_gate
+from headway.cli.gate_drawing import decided_lines, gate_lines, list_lines
+from headway.cli.opening import opened
+from headway.cli.terminal import output_style
+from headway.config import Settings
+
+LISTED_DEFAULT = 20
+LISTED_MAX = 10_000
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_GATE = click.argument("gate")
+_SHOWN = click.option("--shown", metavar="DIGEST", help="The digest `headway gates show` printed.")
+_BY = click.option("--by", metavar="NAME", help="Who decides; by default the user's name.")
+
+
+@click.group("gates")
+def command() -> None:
+    """See what waits for a decision; approve or reject it."""
+
+
+@command.command("list", short_help="List the gates that wait, the longest first.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, LISTED_MAX),
+    default=LISTED_DEFAULT,
+    show_default=True,
+    help="Show at most this many.",
+)
+@_JSON
+def list_command(limit: int, *, as_json: bool) -> None:
+    """List the gates that wait for a decision, the longest waiting first."""
+    with opened() as (settings, engine):
+        listed = list_gates(engine, limit)
+        if as_json:
+            _print_json(listed)
+            return
+        if not listed["gates"]:
+            click.echo("No gate waits for a decision.")
+        for line in list_lines(listed, output_style(settings.environment)):
+            click.echo(line)
+
+
+@command.command("show", short_help="Show what is to be judged, and its digest.")
+@_GATE
+@_JSON
+def show_command(gate: str, *, as_json: bool) -> None:
+    """Show what is to be judged at GATE: an id, or the beginning of one that waits."""
+    with opened() as (settings, engine):
+        shown = show_gate(engine, ShowGate(gate=gate))
+        if as_json:
+            _print_json(shown)
+        else:
+            _print_gate(shown, settings)
+
+
+@command.command("approve", short_help="Let the session go on.")
+@_GATE
+@_SHOWN
+@_BY
+@click.option("--because", default="", metavar="REASON", help="Why, for the record.")
+@_JSON
+def approve_command(
+    gate: str, shown: str | None, by: str | None, because: str, *, as_json: bool
+) -> None:
+    """Approve what waits at GATE; the session goes on with the next step."""
+    asked = DecideGate(
+        gate=gate, approve=True, decided_by=by or "", shown=shown or "", rationale=because
+    )
+    _answer(asked, as_json=as_json)
+
+
+@command.command("reject", short_help="Send the step back, with the reason.")
+@_GATE
+@_SHOWN
+@_BY
+@click.option("--because", required=True, metavar="REASON", help="What the agent is to rework.")
+@_JSON
+def reject_command(
+    gate: str, shown: str | None, by: str | None, because: str, *, as_json: bool
+) -> None:
+    """Reject what waits at GATE; the agent is told the reason and hands the step in again."""
+    asked = DecideGate(
+        gate=gate, approve=False, decided_by=by or "", shown=shown or "", rationale=because
+    )
+    _answer(asked, as_json=as_json)
+
+
+def _answer(asked: DecideGate, *, as_json: bool) -> None:
+    with opened() as (settings, engine):
+        shown = asked.shown or _confirmed(engine, asked, settings)
+        by = asked.decided_by or _user(settings)
+        decided = decide_gate(engine, replace(asked, shown=shown, decided_by=by))
+        if as_json:
+            _print_json(decided)
+            return
+        for line in decided_lines(decided):
+            click.echo(line)
+
+
+def _confirmed(engine: Engine, asked: DecideGate, settings: Settings) -> str:
+    """Show the gate and ask; return its digest. Only where somebody reads and answers."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError(
+            "Without a terminal an answer needs --shown DIGEST: look first, with "
+            f"`headway gates show {asked.gate}`."
+        )
+    shown = show_gate(engine, ShowGate(gate=asked.gate))
+    _print_gate(shown, settings)
+    if shown["status"] == "open":
+        question = "Approve this?" if asked.approve else "Reject this?"
+        click.confirm(question, abort=True)
+    return str(shown["shown"])
+
+
+def _user(settings: Settings) -> str:
+    named = (settings.environment.get(name) for name in ("LOGNAME", "USER", "USERNAME"))
+    known = next((name for name in named if name), None)
+    if known is None:
+        raise click.UsageError("This process has no user's name: say who decides with --by NAME.")
+    return known
+
+
+def _print_gate(shown: Reply, settings: Settings) -> None:
+    for line in gate_lines(shown, output_style(settings.environment)):
+        click.echo(line)
+
+
+def _print_json(reply: Reply) -> None:
+    click.echo(json.dumps(reply, ensure_ascii=True, indent=2))
