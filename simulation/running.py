@@ -120,7 +120,7 @@ def _shortest(number: int, broken: Broken, setting: Setting) -> Failure:
 
     best = shrink(broken, again, setting.tries_max)
     world = None
-    problem = ""
+    problem = f"{best.problem}, but not when played again: chance comes from elsewhere"
     try:
         world = World(Choices(given=best.taken), setting, telling=True)
         world.run()
