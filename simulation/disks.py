@@ -1,0 +1,51 @@
+"""Disks: what is left of a store when its process dies, to be opened by the next one."""
+
+from pathlib import Path
+from typing import Protocol
+
+from headway.adapters.storage.memory import open_memory
+from headway.adapters.storage.sqlite import open_sqlite
+from headway.adapters.storage.store import Store
+from headway.ports.clock import Clock, Entropy
+
+
+class Disk(Protocol):
+    """Keeps a store between processes."""
+
+    def open(self, clock: Clock, entropy: Entropy) -> Store:
+        """Return the store as a new process finds it."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class MemoryDisk:
+    """A store in memory outlives its simulated process."""
+
+    def __init__(self) -> None:
+        self._store: Store | None = None
+
+    def open(self, clock: Clock, entropy: Entropy) -> Store:
+        self._store = self._store or open_memory(clock, entropy)
+        return self._store
+
+    def close(self) -> None:
+        self._store = None
+
+
+class SqliteDisk:
+    """A file, closed and opened anew for each process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._store: Store | None = None
+
+    def open(self, clock: Clock, entropy: Entropy) -> Store:
+        self.close()
+        self._store = open_sqlite(self._path, clock, entropy)
+        return self._store
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None

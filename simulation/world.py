@@ -1,0 +1,283 @@
+"""A world: a few agents on a few sessions of an engine on which everything goes wrong.
+
+One step after another is drawn. A step is a call of an agent, or something that befalls all of
+them: the clock jumps, the disk is full, the keys are rotated, the process dies. A call may be cut
+into by other calls at the border to the ledger (faults.py); that is all that concurrency can do to
+a verb, since a verb touches the shared world nowhere else. At the end everything calms down, and
+every session must be found whole and must be finished.
+"""
+
+from typing import Final, Literal, TypeAlias
+
+from headway.domain.errors import Fault
+from headway.domain.events import GateMode
+from headway.domain.preferences import Preferences
+from headway.domain.values import Json
+from headway.domain.workflow import Item, Loop
+from headway.ports.sessions import SessionQuery
+from simulation.acting import Acting
+from simulation.agents import PASSING_NOTES, Sent, draw_sent, finishing
+from simulation.choices import Choices
+from simulation.faults import ProcessDied, Violation
+from simulation.invariants import check_session
+from simulation.model import Attempt, Session
+from simulation.process import Process, Setting
+from simulation.surroundings import DAY_MS
+from simulation.workflows import FILLED, draw_entry
+
+Act: TypeAlias = Literal[
+    "stop", "advance", "repeat", "rehydrate", "checkpoint", "checks", "gate", "preferences",
+    "resume", "start", "token", "read", "rotate", "jump", "restart", "full", "late",
+]  # fmt: skip
+_SHARES: Final[dict[Act, int]] = {
+    "stop": 1, "advance": 150, "repeat": 24, "rehydrate": 16, "checkpoint": 10, "checks": 8,
+    "gate": 12, "preferences": 5, "resume": 5, "start": 3, "token": 3, "read": 1, "rotate": 1,
+    "jump": 3, "restart": 2, "full": 2, "late": 4,
+}  # fmt: skip
+ACTS: Final[tuple[Act, ...]] = tuple(act for act, share in _SHARES.items() for _ in range(share))
+
+SESSIONS_MAX: Final = 3
+CUTS_DEEP_MAX: Final = 2
+FINISHING_MAX: Final = 400
+CHECKED_EVENTS_MAX: Final = 120  # a longer session is checked whole only at the end
+_BACK: Final = (0, 0, 0, 0, 0, 1, 2, 5)  # which attempt is meant, counted from the newest
+_BOLD: Final = Preferences(autonomy="full_auto_never_stop")
+_PREFERENCES: Final = (None, None, _BOLD, Preferences(autonomy="full_auto_stop_on_user_deps"))
+_GATES: Final[tuple[GateMode, ...]] = ("advisory", "enforce")
+_MADE_UP: Final = ("", "ct_", "ct_" + "A" * 24, "ck_" + "b" * 24, "😀" * 27, "ct_\0" + "A" * 23)
+_JUMPS: Final = (3_600_000, DAY_MS, -DAY_MS, -1, -2)
+
+
+class World:
+    """One world; `history` is told line by line when it is to be read."""
+
+    def __init__(self, choices: Choices, setting: Setting, *, telling: bool = False) -> None:
+        self.choices = choices
+        self.history: list[str] = []
+        self.telling = telling
+        self._cuts = 0
+        self._among: list[Session] = []  # whose calls are at work, the innermost last
+        mark = choices.mark()
+        entries = tuple(draw_entry(choices, n) for n in range(1, 2 + choices.below(2)))
+        choices.close(mark)
+        self.process = Process(
+            choices=choices,
+            disk=setting.disk(),
+            plant=setting.plant,
+            entries=entries,
+            gates=choices.of(_GATES),
+            cut_in=self._cut_in,
+        )
+        self.acting = Acting(self.process, self._say)
+        for entry in entries:
+            assert entry.workflow is not None
+            self._say(f"{entry.id}: {outline(entry.workflow.steps)}")
+
+    def run(self) -> None:
+        """Live through it all. Raises Violation, or whatever a bug raises."""
+        self._step(ACTS.index("start"))
+        while True:
+            mark = self.choices.mark()
+            drawn = self.choices.below(len(ACTS))
+            if not drawn:
+                break
+            self._step(drawn)
+            self.choices.close(mark)
+        self._settle()
+        self.process.disk.close()
+
+    def _step(self, drawn: int) -> None:
+        try:
+            self._act(ACTS[drawn])
+        except ProcessDied:
+            self._restart()
+
+    def _act(self, act: Act) -> None:
+        if act == "start" or not self.acting.sessions:
+            self._start()
+            return
+        if act in ("rotate", "jump", "restart", "full", "late"):
+            self._befall(act)
+            return
+        session = self._whose()
+        self._among.append(session)
+        try:
+            self._call(act, session)
+        finally:
+            self._among.pop()
+
+    def _call(self, act: Act, session: Session) -> None:
+        choices, acting = self.choices, self.acting
+        if act == "resume" or not session.attempts:
+            acting.resume(session)
+            return
+        attempt = session.attempts[-1 - min(choices.of(_BACK), len(session.attempts) - 1)]
+        match act:
+            case "advance":
+                self._advance(session, attempt)
+            case "repeat":
+                acting.advance(session, self._older(session), Sent(notes=PASSING_NOTES))
+            case "rehydrate":
+                acting.rehydrate(session, self._older(session), saved=choices.rarely(2))
+            case "checkpoint":
+                acting.checkpoint(attempt)
+            case "checks":
+                acting.record_checks(attempt, passed=not choices.rarely(3))
+            case "gate":
+                self._decide(session, attempt)
+            case "preferences":
+                chosen = choices.of((Preferences(), _BOLD))
+                acting.change_preferences(session, attempt, chosen)
+            case "token":
+                acting.try_token(choices.of((*_MADE_UP, attempt.token[:-1] + "!")))
+            case _:
+                acting.read(session)
+
+    def _start(self) -> None:
+        if len(self.acting.sessions) >= SESSIONS_MAX:
+            return
+        choices = self.choices
+        context: dict[str, Json] = dict(FILLED)
+        if choices.rarely(4):
+            del context[choices.of(tuple(FILLED))]
+        entry = choices.of(self.process.entries)
+        self.acting.start(entry, context, choices.of(_PREFERENCES))
+
+    def _advance(self, session: Session, attempt: Attempt) -> None:
+        if attempt.gate and not attempt.maybe_decided:
+            self._decide(session, attempt)
+        elif attempt.told is not None and not self.choices.rarely(4):
+            self.acting.rehydrate(session, self._older(session))  # all is done: a branch
+        else:
+            step = session.steps[attempt.step]
+            self.acting.advance(session, attempt, draw_sent(self.choices, step))
+
+    def _decide(self, session: Session, newest: Attempt) -> None:
+        waiting = [each for each in session.attempts if each.gate] or [newest]
+        attempt = waiting[-1]
+        approve = not self.choices.rarely(4)
+        blind = not attempt.gate or self.choices.rarely(8)
+        self.acting.decide_gate(attempt, approve=approve, blind=blind)
+
+    def _older(self, session: Session) -> Attempt:
+        return session.attempts[-1 - self.choices.below(len(session.attempts))]
+
+    def _whose(self) -> Session:
+        """Return whose turn it is: within a call of another, mostly the same session's."""
+        if self._among and not self.choices.rarely(3):
+            return self._among[-1]
+        return self.choices.of(self.acting.sessions)
+
+    def _befall(self, act: Act) -> None:
+        process = self.process
+        match act:
+            case "rotate":
+                self.acting.rotate()
+            case "jump":
+                by = self.choices.of(_JUMPS)
+                self._say(f"the clock jumps by {by} ms")
+                process.counts["jumps"] += 1
+                process.clock.jump(by)
+            case "full":
+                process.ledger.no_space_for = 1 + self.choices.below(20)
+                self._say(f"the disk is full for {process.ledger.no_space_for} writes")
+            case "late":
+                if process.ledger.delayed:
+                    landed = process.ledger.land_delayed()
+                    self._say(f"a delayed write arrives{'' if landed else ' too late'}")
+            case _:
+                raise ProcessDied
+
+    def _restart(self) -> None:
+        self._say("the process dies and another begins")
+        self._cuts = 0
+        self._among.clear()
+        self.process.restart()
+        if self.process.counts["restarts"] % 4 == 0:
+            for session in self.acting.sessions:
+                if len(session.attempts) < CHECKED_EVENTS_MAX:
+                    self._check(session)
+
+    def _cut_in(self) -> None:
+        """Let other calls run to their end while the one at work waits."""
+        if self._cuts >= CUTS_DEEP_MAX:
+            return
+        self._cuts += 1
+        self._say("  meanwhile:")
+        mark = self.choices.mark()
+        drawn = self.choices.below(len(ACTS))
+        if drawn:
+            self._act(ACTS[drawn])
+        self.choices.close(mark)
+        self._cuts -= 1
+
+    def _settle(self) -> None:
+        """Let all calm down, and hold everything against what was promised."""
+        self._say("all calms down")
+        process = self.process
+        process.ledger.no_space_for = 0
+        process.calm = True
+        while process.ledger.delayed:
+            process.ledger.land_delayed()
+        process.restart()
+        known = {session.id: session for session in self.acting.sessions}
+        found = process.engine.sessions.find(SessionQuery(limit=100))
+        for summary in found:
+            session = known.get(summary.session)
+            if session is None:  # its start was never answered: found all the same
+                entry = next(e for e in process.entries if e.id == summary.workflow_id)
+                session = Session(name="Lost", id=summary.session, entry=entry)
+            for attempt in list(session.attempts):
+                if attempt.told is not None:
+                    self.acting.advance(session, attempt, Sent(notes="something else"))
+            if summary.nonce:
+                self._finish(session)
+            self._check(session)
+            process.counts["sessions"] += 1
+        if set(known) - {each.session for each in found}:
+            raise Violation("a session that was answered is not to be found")
+
+    def _finish(self, session: Session) -> None:
+        """Follow a session to its end as an agent does that does all it is asked."""
+        attempt = self.acting.resume(session)
+        for _ in range(FINISHING_MAX):
+            assert attempt is not None
+            step = session.steps[attempt.step]
+            if step.checks:
+                self.acting.record_checks(attempt, passed=True)
+            reply = self.acting.advance(session, attempt, finishing(step))
+            if isinstance(reply, Fault):
+                raise Violation(f"good work on {attempt.name} was refused: {reply.message}")
+            if reply["kind"] == "gate_checkpoint":
+                self.acting.decide_gate(attempt, approve=True)
+                continue
+            if reply["kind"] == "blocked":
+                raise Violation(f"good work on {attempt.name} was blocked: {reply['blockers']}")
+            if reply["isComplete"]:
+                return
+            attempt = session.by_key[str(reply["continueToken"])[3:19]]
+        raise Violation(f"session {session.name} is not finished after {FINISHING_MAX} steps")
+
+    def _check(self, session: Session) -> None:
+        known = session if session.attempts else None
+        check_session(self.process.engine, self.process.ledger, session.id, known)
+
+    def _say(self, line: str) -> None:
+        if self.telling:
+            self.history.append("    " * self._cuts + line)
+
+
+def outline(items: tuple[Item, ...]) -> str:
+    """Return a workflow's shape on one line."""
+    told = []
+    for item in items:
+        when = "?" if item.run_condition else ""
+        if isinstance(item, Loop):
+            told.append(
+                f"{item.id}{when}[{item.kind}<={item.max_iterations}: {outline(item.body)}]"
+            )
+        else:
+            contract = f" {item.output_contract.ref}" if item.output_contract else ""
+            gate = f" {item.confirmation.kind}" if item.confirmation else ""
+            told.append(f"{item.id}{when}{contract}{gate}")
+    return ", ".join(told)
