@@ -21,10 +21,12 @@ from typing import Final, TypeVar
 from sqlalchemy import Connection, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
+from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.database import Cursor
 from headway.adapters.storage.drivers import Driver, DriverConnection, best_driver
 from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
+from headway.adapters.storage.records import SqlRecords
 from headway.adapters.storage.sessions import SqlSessions
 from headway.adapters.storage.sources import SqlSources
 from headway.adapters.storage.sqlite_faults import (
@@ -81,6 +83,8 @@ def open_sqlite(
         sessions=SqlSessions(database),
         keyring=SqlKeyring(database, entropy),
         sources=SqlSources(database),
+        records=SqlRecords(database),
+        custody=SqlCustody(database),
         close=database.close,
     )
 
