@@ -11,9 +11,9 @@ from typing import Final
 
 from headway.adapters.storage import custody_statements, statements
 from headway.adapters.storage.database import Cursor, Database, Row, SqlValue
-from headway.adapters.storage.mentions import mentions
 from headway.adapters.storage.rows import attempt_values, raw_digest, summary_values
-from headway.domain.ids import SessionId, StreamId
+from headway.domain.history import mentions
+from headway.domain.ids import Digest, SessionId, StreamId
 from headway.ports.custody import Projections, Purged, SealedEvent, Tombstone
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.sessions import SessionSummary
@@ -94,7 +94,10 @@ class SqlCustody:
             cursor.execute(custody_statements.DROP_SUMMARY, (key,))
             events = _dropped(cursor, custody_statements.DROP_EVENTS, key)
             cursor.execute(custody_statements.DROP_STREAM, (key,))
-            blobs = sum(_dropped(cursor, custody_statements.DROP_BLOB, raw) for raw in sorted(lone))
+            blobs = sum(
+                _dropped(cursor, custody_statements.DROP_BLOB, raw_digest(name))
+                for name in sorted(lone)
+            )
             return Purged(events=events, attempts=attempts, blobs=blobs)
 
         return self._database.write(work)
@@ -120,10 +123,10 @@ class SqlCustody:
 
 
 def _project(cursor: Cursor, stream: int, projections: Projections) -> None:
-    for row in projections.attempts:  # a damaged row may hold another node under this key
-        cursor.execute(custody_statements.DROP_ATTEMPT, (row.nonce, stream))
+    for row in projections.attempts:  # a damaged row may hold anything under its key
+        cursor.execute(custody_statements.DROP_ATTEMPT, (row.nonce,))
     for nonce in projections.dropped:
-        cursor.execute(custody_statements.DROP_ATTEMPT, (nonce, stream))
+        cursor.execute(custody_statements.DROP_ATTEMPT, (nonce,))
     cursor.executemany(
         statements.KEEP_ATTEMPT, [attempt_values(stream, row) for row in projections.attempts]
     )
@@ -137,18 +140,18 @@ def _timed(stream: int, summary: SessionSummary) -> tuple[SqlValue, ...]:
     return (*values, summary.started_at, summary.updated_at)
 
 
-def _own_blobs(cursor: Cursor, stream: StreamId) -> set[bytes] | None:
+def _own_blobs(cursor: Cursor, stream: StreamId) -> set[Digest] | None:
     """Return the blobs that a stream speaks of and that are stored."""
     row = _one(cursor, statements.STREAM_HEAD, stream)
     if row is None:
         return None
-    named: set[bytes] = set()
+    named: set[Digest] = set()
     for _, data in _pages(cursor, int(row[0]), 0):
         named |= mentions(data)
-    return {raw for raw in named if _one(cursor, statements.BLOB, raw) is not None}
+    return {name for name in named if _one(cursor, statements.BLOB, raw_digest(name)) is not None}
 
 
-def _spare(cursor: Cursor, lone: set[bytes], seen: dict[int, int], stream: StreamId) -> None:
+def _spare(cursor: Cursor, lone: set[Digest], seen: dict[int, int], stream: StreamId) -> None:
     """Take out the blobs that other streams speak of, in what was not seen of them yet."""
     own = _one(cursor, statements.STREAM_HEAD, stream)
     cursor.execute(custody_statements.STREAM_ENDS, ())

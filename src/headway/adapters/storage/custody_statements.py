@@ -61,7 +61,7 @@ STRAYS: Final = (
 HOLD_STREAM: Final = "UPDATE streams SET version = version WHERE id = ?"
 
 # Remove an attempt; all attempts, the summary, the events of a stream; the stream; a blob.
-DROP_ATTEMPT: Final = "DELETE FROM attempts WHERE nonce = ? AND stream = ?"
+DROP_ATTEMPT: Final = "DELETE FROM attempts WHERE nonce = ?"
 DROP_ATTEMPTS: Final = "DELETE FROM attempts WHERE stream = ?"
 DROP_SUMMARY: Final = "DELETE FROM sessions WHERE stream = ?"
 DROP_EVENTS: Final = "DELETE FROM events WHERE stream = ?"

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from headway.adapters.storage.memory_kept import Kept
-from headway.adapters.storage.mentions import mentions
-from headway.adapters.storage.rows import raw_digest, session_of, stream_of
+from headway.adapters.storage.rows import session_of, stream_of
 from headway.adapters.storage.sealing import Sealed
 from headway.domain.chain import GENESIS
 from headway.domain.event_codec import decode
+from headway.domain.history import mentions
 from headway.domain.ids import Digest, SessionId, StreamId
 from headway.ports.custody import (
     Projections,
@@ -111,13 +111,13 @@ class MemoryCustody:
             events = kept.streams.pop(stream, None)
             if not events:
                 return None
-            named = {raw for each in events for raw in mentions(each.data)}
+            named = {name for each in events for name in mentions(each.data)}
             for others in kept.streams.values():
                 for each in others:
                     named -= mentions(each.data)
-            lone = [digest for digest in kept.blobs if raw_digest(digest) in named]
-            for digest in lone:
-                del kept.blobs[digest]
+            lone = [name for name in kept.blobs if name in named]
+            for name in lone:
+                del kept.blobs[name]
             nonces = [nonce for nonce, row in kept.attempts.items() if stream_of(row) == stream]
             for nonce in nonces:
                 del kept.attempts[nonce]
