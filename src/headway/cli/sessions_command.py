@@ -1,19 +1,16 @@
 """`headway sessions`: which sessions there are, and what happened in one of them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import click
 
-from headway.application.engine import Engine
-from headway.application.faults import Fault
 from headway.application.list_sessions import SessionSummary, list_sessions
+from headway.application.purge_session import purge_session
 from headway.application.read_session import read_session
-from headway.bootstrap import open_engine
+from headway.cli.opening import opened
 from headway.cli.terminal import output_style
 from headway.cli.tree_drawing import Style, draw_tree, fitted
-from headway.config import ConfigError, Settings, process_settings
 
 LISTED_DEFAULT = 20
 LISTED_MAX = 10_000
@@ -36,7 +33,7 @@ def command() -> None:
 )
 def list_command(words: tuple[str, ...], limit: int) -> None:
     """List the sessions, the last touched first; WORDS of goal, notes or workflow narrow."""
-    with _opened() as (settings, engine):
+    with opened() as (settings, engine):
         style = output_style(settings.environment)
         found = list_sessions(engine, limit, " ".join(words))
         if not found:
@@ -51,12 +48,29 @@ def list_command(words: tuple[str, ...], limit: int) -> None:
 @click.option("--all", "whole", is_flag=True, help="Draw every line, however long the session is.")
 def tree_command(session: str | None, *, whole: bool) -> None:
     """Draw SESSION as a tree: an id, the beginning of one, or nothing for the latest."""
-    with _opened() as (settings, engine):
+    with opened() as (settings, engine):
         style = output_style(settings.environment)
         read = read_session(engine, session)
         for line in draw_tree(read.tree, style, whole=whole):
             click.echo(line)
         click.echo(f"{read.summary.session}  {_status(read.summary)}")
+
+
+@command.command("purge", short_help="Remove a session for good.")
+@click.argument("session")
+@click.option("--yes", is_flag=True, help="Do it; without this nothing happens.")
+@click.option("--reason", default="", help="Why it goes: one line, kept in its tombstone.")
+def purge_command(session: str, reason: str, *, yes: bool) -> None:
+    """Remove SESSION, an id or the beginning of one, with its events, notes and blobs.
+
+    A tombstone says that it was there. Export it first if it may be wanted again.
+    """
+    if not yes:
+        raise click.UsageError("A purge cannot be taken back. Add --yes to do it.")
+    with opened() as (_, engine):
+        purged = purge_session(engine, session, reason)
+    removed = purged.removed
+    click.echo(f"{purged.session} is purged: {removed.events:,} events, {removed.blobs:,} blobs.")
 
 
 def session_lines(summary: SessionSummary, style: Style) -> Iterator[str]:
@@ -71,16 +85,3 @@ def session_lines(summary: SessionSummary, style: Style) -> Iterator[str]:
 
 def _status(summary: SessionSummary) -> str:
     return summary.status.replace("_", " ")
-
-
-@contextmanager
-def _opened() -> Iterator[tuple[Settings, Engine]]:
-    """Open the store of this home; what goes wrong is told in words and ends the command."""
-    try:
-        settings = process_settings()
-        with open_engine(settings) as engine:
-            yield settings, engine
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
-    except Fault as fault:
-        raise click.ClickException(f"{fault.message}\n{fault.remedy}") from fault

@@ -19,6 +19,7 @@ from headway.ports.ledger import Blob, Conflict
 from headway.ports.sessions import SessionSummary
 
 EVENTS_A_PAGE: Final = 500
+TIME_MAX: Final = 253_402_300_800_000  # the end of the year 9999, beyond which no date is told
 
 
 class SqlCustody:
@@ -117,7 +118,7 @@ class SqlCustody:
         session, purged_at, reason = row
         return Tombstone(
             session=SessionId(str(session)),
-            purged_at=purged_at if isinstance(purged_at, int) else 0,
+            purged_at=purged_at if type(purged_at) is int and 0 <= purged_at < TIME_MAX else 0,
             reason=str(reason),
         )
 
