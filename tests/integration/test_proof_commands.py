@@ -248,6 +248,7 @@ def test_a_purge_asks_for_yes_and_leaves_a_tombstone(ids: list[str]) -> None:
     assert again.exit_code == 1
     assert "was purged on" in again.output
     assert "(a test)" in again.output
+    assert "was purged on" in run("sessions", "tree", ids[1]).output
 
 
 def test_a_damaged_session_can_be_purged(home: Path, ids: list[str]) -> None:

@@ -20,7 +20,7 @@ def named_session(engine: Engine, name: str) -> SessionId:
     beginning = session_stream(SessionId(name if name.startswith(PREFIX) else PREFIX + name))
     found = [stream for stream in engine.records.streams() if stream.startswith(beginning)]
     if not found:
-        raise _unknown(engine, name)
+        raise unknown_session(engine, name)
     if len(found) > 1 and beginning not in found:
         ids = [session_named(stream) for stream in found[:SHOWN_MAX]]
         more = f" and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""
@@ -44,7 +44,8 @@ def purged_words(tombstone: Tombstone) -> str:
     return f"was purged on {day:%Y-%m-%d at %H:%M} UTC{why}"
 
 
-def _unknown(engine: Engine, name: str) -> NotFound:
+def unknown_session(engine: Engine, name: str) -> NotFound:
+    """Return the fault of a session that is not here, and say so when it was purged."""
     session = SessionId(name if name.startswith(PREFIX) else PREFIX + name)
     tombstone = engine.custody.tombstone(session)
     if tombstone is not None:
