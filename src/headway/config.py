@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
 
 GateMode: TypeAlias = Literal["advisory", "enforce"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -23,8 +24,10 @@ LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
 DATABASE_URL: Final = "HEADWAY_DATABASE_URL"
 TEST_DATABASE_URL: Final = "HEADWAY_TEST_DATABASE_URL"
 KNOWN: Final = (HOME, WORKFLOW_PATH, GATES, LOG_LEVEL, DATABASE_URL, TEST_DATABASE_URL)
+SECRET: Final = (DATABASE_URL, TEST_DATABASE_URL)  # a password may stand in them
 
 HOME_DEFAULT: Final = "~/.headway"
+DATABASE_SCHEMES: Final = ("postgresql", "postgres")
 
 
 class ConfigError(Exception):
@@ -41,8 +44,9 @@ class ConfigError(Exception):
 class Settings:
     """Everything the environment decides.
 
-    `user_home` is the user's own home folder, shown as `~` in messages. `environment` is what child
-    processes (git) inherit. `warnings` are for the log, one sentence each.
+    `user_home` is the user's own home folder, shown as `~` in messages. `database_url` names a
+    PostgreSQL database; None means the file in `home`. `environment` is what child processes (git)
+    inherit: no secret of ours. `warnings` are for the log, one sentence each.
     """
 
     home: Path
@@ -50,6 +54,7 @@ class Settings:
     workflow_path: tuple[str, ...] = ()
     gates: GateMode = "advisory"
     log_level: LogLevel = "warning"
+    database_url: str | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
@@ -61,12 +66,6 @@ def process_settings() -> Settings:
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """Read settings from an environment; `ConfigError` names the first one that cannot be used."""
-    if environ.get(DATABASE_URL):
-        raise ConfigError(
-            DATABASE_URL,
-            "PostgreSQL is not supported yet.",
-            f"Unset it; sessions are kept in an SQLite file under {HOME}.",
-        )
     user_home = Path(environ.get("HOME") or Path.home())
     folders = _folders(environ.get(WORKFLOW_PATH, ""), user_home)
     missing = tuple(
@@ -80,8 +79,9 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         workflow_path=folders,
         gates=_gates(environ.get(GATES) or "advisory"),
         log_level=_log_level(environ.get(LOG_LEVEL) or "warning"),
+        database_url=_database_url(environ.get(DATABASE_URL) or ""),
         warnings=(*_unknown(environ), *missing),
-        environment=dict(environ),
+        environment={name: text for name, text in environ.items() if name not in SECRET},
     )
 
 
@@ -94,6 +94,26 @@ def _home(text: str, user_home: Path) -> Path:
             "Give an absolute path, or one that begins with ~/.",
         )
     return folder
+
+
+def _database_url(text: str) -> str | None:
+    """Return the address of a database; what is wrong with one is told without repeating it."""
+    if not text:
+        return None
+    try:
+        parts = urlsplit(text)
+        _ = parts.hostname, parts.port  # a port that is no number is found out here
+    except ValueError:
+        parts = urlsplit("")
+    # An @ further on is the rest of a password that holds a character with a meaning of its own.
+    if parts.scheme not in DATABASE_SCHEMES or "@" in parts.path + parts.query + parts.fragment:
+        raise ConfigError(
+            DATABASE_URL,
+            "it is not the address of a PostgreSQL database.",
+            "Write postgresql://user:password@host:5432/database, odd characters as %-codes, "
+            f"or unset it to keep sessions in a file under {HOME}.",
+        )
+    return text
 
 
 def _folders(text: str, user_home: Path) -> tuple[str, ...]:

@@ -5,12 +5,22 @@ import subprocess
 import sys
 
 from tests.conformance.traces import SHARED, require_shared
+from tests.support.postgres import require_url, schema
 
 CI = os.environ.get("CI") == "true"  # noqa: TID251  on CI a skip is a failure
 SECONDS_MAX = 170
 
 
 def test_all_recorded_runs_agree_over_stdio() -> None:
+    replay()
+
+
+def test_all_recorded_runs_agree_on_postgresql() -> None:
+    with schema(require_url()) as url:
+        replay(HEADWAY_DATABASE_URL=url)
+
+
+def replay(**settings: str) -> None:
     require_shared(ci=CI)
     ran = subprocess.run(
         [
@@ -24,6 +34,7 @@ def test_all_recorded_runs_agree_over_stdio() -> None:
         text=True,
         timeout=SECONDS_MAX,
         check=False,
+        env={**os.environ, **settings},  # noqa: TID251
     )
     assert "traces agreed 115/115" in ran.stdout, ran.stdout + ran.stderr
     assert ran.returncode == 0

@@ -223,16 +223,15 @@ def test_a_workspace_cannot_point_its_workflows_elsewhere(place: Place, tmp_path
     assert place.catalogue.sources(str(place.workspace))[3].problems
 
 
-def test_limits_are_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanning, "FILES_MAX", 2)
-    monkeypatch.setattr(scanning, "DEPTH_MAX", 1)
-    for number in range(4):
-        write(place.path / f"{number}.json", workflow(f"number-{number}"))
-    write(place.second / "a" / "b" / "c.json", workflow("too-deep"))
-    assert len(place.ids()) == 2
+def test_limits_are_told(place: Place) -> None:
+    for number in range(scanning.FILES_MAX + 1):
+        (place.path / f"{number}.json").write_text("{}", "utf-8")
+    deep = place.second.joinpath(*["d"] * (scanning.DEPTH_MAX + 1))
+    write(deep / "c.json", workflow("too-deep"))
+    assert len(place.ids()) == scanning.FILES_MAX
     problems = [each.problems for each in place.catalogue.sources(str(place.workspace))]
-    assert "more than 2 workflow files" in problems[1][0]
-    assert "1 folders deep" in problems[2][0]
+    assert f"more than {scanning.FILES_MAX} workflow files" in problems[1][0]
+    assert f"{scanning.DEPTH_MAX} folders deep" in problems[2][0]
 
 
 def test_missing_folders_are_said_to_be_missing(place: Place) -> None:

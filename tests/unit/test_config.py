@@ -37,7 +37,8 @@ def test_settings_are_taken_from_the_environment(tmp_path: Path) -> None:
         ("HEADWAY_WORKFLOW_PATH", "workflows", "absolute"),
         ("HEADWAY_GATES", "enforced", "Did you mean enforce?"),
         ("HEADWAY_LOG_LEVEL", "loud", "Use debug or info"),
-        ("HEADWAY_DATABASE_URL", "postgresql://x", "PostgreSQL is not supported yet"),
+        ("HEADWAY_DATABASE_URL", "mysql://x", "postgresql://user:password@host:5432/database"),
+        ("HEADWAY_DATABASE_URL", "postgresql://x:1o/y", "not the address"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_refused_with_a_remedy(
@@ -57,7 +58,16 @@ def test_unknown_settings_and_missing_folders_are_warnings() -> None:
     assert "/no/such/folder" in second
 
 
-def test_an_error_does_not_repeat_a_secret() -> None:
+@pytest.mark.parametrize("url", ["mysql://user:secret@host", "postgresql://user:1/secret@host"])
+def test_an_error_does_not_repeat_a_secret(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        read_settings({"HOME": "/h", "HEADWAY_DATABASE_URL": "postgresql://user:secret@host"})
+        read_settings({"HOME": "/h", "HEADWAY_DATABASE_URL": url})
     assert "secret" not in str(caught.value)
+
+
+def test_the_address_of_a_database_goes_nowhere_else() -> None:
+    url = "postgresql://user:secret@host/sessions"
+    settings = read_settings({"HOME": "/h", "HEADWAY_DATABASE_URL": url})
+    assert settings.database_url == url
+    assert "secret" not in repr(settings)
+    assert url not in settings.environment.values()

@@ -10,6 +10,7 @@ from headway.application.requests import Reply
 from headway.application.scene import Scene
 from headway.domain.blockers import wire_pointer
 from headway.domain.context import merged_context
+from headway.domain.contracts.builtin import LOOP_CONTROL
 from headway.domain.cursor import locate
 from headway.domain.events import (
     AdvanceBlocked,
@@ -33,7 +34,12 @@ TOOL: Final = "continue_workflow"
 
 def advanced_reply(scene: Scene, event: StepAdvanced) -> Reply:
     """Return the answer to an advance: the next step, or that the workflow is complete."""
-    warnings = [*_drift(event.drift), *_limits(event.walk), *_gaps(event.gaps)]
+    warnings = [
+        *_drift(event.drift),
+        *_ignored_decisions(scene, event),
+        *_limits(event.walk),
+        *_gaps(event.gaps),
+    ]
     context = _step_context(event.assessments)
     if event.opened is None:
         preferences = scene.state.nodes[event.node].opened.preferences
@@ -185,6 +191,21 @@ def _drift(drift: tuple[Drift, ...]) -> list[Json]:
         }
         for each in drift
     ]
+
+
+def _ignored_decisions(scene: Scene, event: StepAdvanced) -> list[Json]:
+    """Tell an agent that decided about a loop where nobody asked, lest it rely on that."""
+    values = [kept.inline for kept in event.output.artifacts]
+    kinds = [value.get("kind") for value in values if isinstance(value, dict)]
+    step = locate(scene.workflow, scene.state.nodes[event.node].opened.cursor).step
+    asked = step.output_contract is not None and step.output_contract.ref == LOOP_CONTROL.ref
+    if asked or LOOP_CONTROL.kind not in kinds:
+        return []
+    message = (
+        "The loop decision was kept but counts for nothing: this step does not ask for one. "
+        "Decide at the step whose contract asks for it."
+    )
+    return [{"kind": "LOOP_DECISION_IGNORED", "message": message}]
 
 
 def _limits(walk: Walk) -> list[Json]:

@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "rebuild": ("headway.cli.rebuild_command", "Make attempts and summaries anew from events."),
     "sessions": ("headway.cli.sessions_command", "List sessions; draw one as a tree; purge one."),
     "verify": ("headway.cli.verify_command", "Check that everything is as it was recorded."),
+    "workflows": ("headway.cli.workflows_command", "List workflow files; find what is wrong."),
 }
 
 

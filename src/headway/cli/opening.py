@@ -1,7 +1,8 @@
-"""Opening the store of this home for a command; what goes wrong is told in words and ends it."""
+"""Opening the store for a command: what goes wrong is told in words and ends the command."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import click
 
@@ -19,11 +20,17 @@ class CannotTell(click.ClickException):
 
 @contextmanager
 def opened(
+    workflow_path: tuple[str, ...] | None = None,
     refusal: type[click.ClickException] = click.ClickException,
 ) -> Iterator[tuple[Settings, Engine]]:
-    """Yield settings and engine; a fault ends the command as `refusal`."""
+    """Yield the settings and the engine of this home, perhaps on other workflow folders.
+
+    Raises `refusal` for settings that cannot be used and for every fault.
+    """
     try:
         settings = process_settings()
+        if workflow_path is not None:
+            settings = replace(settings, workflow_path=workflow_path)
         with open_engine(settings) as engine:
             yield settings, engine
     except ConfigError as error:

@@ -26,7 +26,7 @@ def command(session: str | None, *, as_json: bool) -> None:
     SESSION, an id or the beginning of one, narrows it to one. Ends with 0 when all is as recorded,
     1 when something is not, 2 when it could not be told.
     """
-    with opened(CannotTell) as (_, engine), progress("verified") as tell:
+    with opened(refusal=CannotTell) as (_, engine), progress("verified") as tell:
         report = verify_store(engine, session, tell)
     click.echo(_json(report) if as_json else _text(report))
     if report.problems:

@@ -193,7 +193,7 @@ def test_a_decision_is_read() -> None:
         ((decision("stop", foo=1),), '"foo"'),
         ((decision("stop", loopId="zzz"),), "names another loop"),
         ((decision("stop"), decision("continue")), "contradict"),
-        ((decision("stop"), decision("stop", loopId="")), "Decision 2: loopId"),
+        ((decision("stop"), decision("stop", loopId="zzz")), "names another loop"),
         ((decision("stop", metadata={"confidence": 101}),), "metadata.confidence"),
         ((decision("stop", metadata={"issuesFound": -1}),), "metadata.issuesFound"),
     ],
@@ -202,6 +202,13 @@ def test_a_decision_that_cannot_count_is_refused(artifacts: tuple[Json, ...], is
     judged = judge_decision(artifacts, HERE)
     assert isinstance(judged, Invalid)
     assert any(issue in each for each in judged.issues)
+
+
+def test_a_malformed_decision_after_a_sound_one_is_passed_over() -> None:
+    judged = judge_decision(
+        (decision("stop"), decision("maybe"), decision("stop", loopId="")), HERE
+    )
+    assert judged == Decision(decision="stop")
 
 
 def test_where_no_name_is_allowed_the_agent_is_told_to_leave_it_out() -> None:

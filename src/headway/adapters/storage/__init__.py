@@ -1,5 +1,6 @@
-"""The ledger's stores: SQLite in a file, and memory for tests and throw-away runs.
+"""The ledger's stores: SQLite in a file, PostgreSQL, and memory for tests and throw-away runs.
 
 All SQL is here and nowhere else. The ports' classes (`ledger.py`, `sessions.py`, `keyring.py`,
-`sources.py`) are written against `database.py` and know no product; `sqlite.py` meets it.
+`sources.py`) are written against `database.py` and know no product; `sqlite.py` and `postgres.py`
+meet it.
 """

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from headway.adapters.storage import custody_statements, statements
-from headway.adapters.storage.database import Cursor, Database, Row, SqlValue
+from headway.adapters.storage.database import Checked, Cursor, Database, Row, SqlValue
 from headway.adapters.storage.rows import attempt_values, raw_digest, summary_values
 from headway.domain.history import mentions
 from headway.domain.ids import Digest, SessionId, StreamId
@@ -55,7 +55,10 @@ class SqlCustody:
             )
             _project(cursor, key, projections)
 
-        self._database.write(work)
+        def kept(cursor: Cursor, _: None) -> bool:
+            return _one(cursor, statements.STREAM_HEAD, stream) is not None
+
+        self._database.write(Checked(work, kept))
 
     def restate(self, stream: StreamId, version: int, projections: Projections) -> None:
         """Replace a stream's summary and these attempts. Conflict unless it is at the version."""
@@ -101,7 +104,10 @@ class SqlCustody:
             )
             return Purged(events=events, attempts=attempts, blobs=blobs)
 
-        return self._database.write(work)
+        def kept(cursor: Cursor, _: Purged | None) -> bool:
+            return _one(cursor, statements.STREAM_HEAD, stream) is None
+
+        return self._database.write(Checked(work, kept))
 
     def tombstone(self, session: SessionId) -> Tombstone | None:
         """Return the tombstone of a session."""

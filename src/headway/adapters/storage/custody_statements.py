@@ -57,6 +57,9 @@ STRAYS: Final = (
     ),
 )
 
+# PostgreSQL: hold the blobs against everyone who adds some, until the transaction ends.
+HOLD_BLOBS: Final = "LOCK TABLE blobs IN EXCLUSIVE MODE"
+
 # Hold a stream against appends until the transaction ends.
 HOLD_STREAM: Final = "UPDATE streams SET version = version WHERE id = ?"
 

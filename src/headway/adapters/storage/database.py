@@ -6,7 +6,8 @@ a driver.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from sqlalchemy import Connection
 
@@ -37,11 +38,27 @@ class Cursor(Protocol):
         """Return the rows that are left."""
 
 
+@dataclass(frozen=True, slots=True)
+class Checked(Generic[T]):
+    """Work that can tell later whether it was kept, from what it returned."""
+
+    work: Callable[[Cursor], T]
+    kept: Callable[[Cursor, T], bool]
+
+    def __call__(self, cursor: Cursor) -> T:
+        return self.work(cursor)
+
+
 class Database(Protocol):
     """Runs work on connections that it owns."""
 
     def write(self, work: Callable[[Cursor], T]) -> T:
-        """Run work as one durable transaction; when it raises, nothing of it was kept."""
+        """Run work as one durable transaction; when it raises, nothing of it was kept.
+
+        A database may lose touch with its server in mid-commit. It then finds out whether the work
+        was kept: by asking work that is `Checked`, else by running it once more. So work that is
+        not must be such that running it twice is as good as once.
+        """
 
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""

@@ -7,7 +7,7 @@ token.
 from typing import Final
 
 from headway.adapters.storage import statements
-from headway.adapters.storage.database import Cursor, Database
+from headway.adapters.storage.database import Checked, Cursor, Database
 from headway.ports.clock import Entropy
 from headway.ports.keyring import Keys
 
@@ -27,19 +27,27 @@ class SqlKeyring:
 
     def rotate(self) -> Keys:
         """Draw a new current key and keep the old one as previous."""
-        return self._database.write(self._next)
+        return self._database.write(Checked(self._next, _are_live))
 
     def _first(self, cursor: Cursor) -> Keys:
-        # Another process may have drawn it between our look and our turn.
-        return _live(cursor) or self._next(cursor)
+        # Another process may have drawn it between our look and our turn: its key stays.
+        cursor.execute(statements.FIRST_KEY, (self._entropy.draw(KEY_BYTES),))
+        keys = _live(cursor)
+        assert keys is not None
+        return keys
 
     def _next(self, cursor: Cursor) -> Keys:
+        cursor.execute(statements.HOLD_KEYS)
         old = _live(cursor)
         new = self._entropy.draw(KEY_BYTES)
         if old is not None:
             cursor.execute(statements.KEEP_KEY, (1, old.current))
         cursor.execute(statements.KEEP_KEY, (0, new))
         return Keys(current=new, previous=None if old is None else old.current)
+
+
+def _are_live(cursor: Cursor, keys: Keys) -> bool:
+    return _live(cursor) == keys
 
 
 def _live(cursor: Cursor) -> Keys | None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from headway.adapters.storage import statements
 from headway.adapters.storage.byte_cache import ByteCache
-from headway.adapters.storage.database import Cursor, Database, Row
+from headway.adapters.storage.database import Checked, Cursor, Database, Row
 from headway.adapters.storage.rows import (
     attempt_of,
     attempt_values,
@@ -70,7 +70,12 @@ class SqlLedger:
             _keep(cursor, stream, write, sealed)
             return sealed
 
-        return recorded(write.stream, self._database.write(work))
+        def kept(cursor: Cursor, sealed: list[Sealed]) -> bool:
+            last = sealed[-1]
+            row = _one(cursor, statements.EVENT_HASH, write.stream, last.version)
+            return row is not None and row[0] == last.hash
+
+        return recorded(write.stream, self._database.write(Checked(work, kept)))
 
     def head(self, nonce: bytes) -> AttemptHead | None:
         """Return what a token's nonce stands for, or None when no such attempt was recorded."""
@@ -170,7 +175,8 @@ def _move(cursor: Cursor, stream: StreamId, row: Row | None, last: Sealed) -> in
     """Set a stream's head and return the stream's id."""
     if row is None:
         begun = _one(cursor, statements.BEGIN_STREAM, stream, last.version, last.hash)
-        assert begun is not None
+        if begun is None:
+            raise Conflict
         return int(begun[0])
     cursor.execute(statements.MOVE_STREAM, (last.version, last.hash, row[0], row[1]))
     if cursor.rowcount != 1:
@@ -184,8 +190,8 @@ def _keep(cursor: Cursor, stream: int, write: Write, sealed: list[Sealed]) -> No
         statements.KEEP_EVENT,
         [(stream, each.version, each.recorded_at, each.hash, each.data) for each in sealed],
     )
-    if write.blobs:
-        cursor.executemany(statements.KEEP_BLOB, [_blob_values(blob) for blob in write.blobs])
+    if write.blobs:  # in one order everywhere: two writes never wait for each other in a ring
+        cursor.executemany(statements.KEEP_BLOB, sorted(map(_blob_values, write.blobs)))
     if write.attempts:
         cursor.executemany(
             statements.KEEP_ATTEMPT, [attempt_values(stream, row) for row in write.attempts]

@@ -1,18 +1,19 @@
 """The store in an SQLite file.
 
 Laws.
-1. A write that returned is on the disk: WAL with `synchronous=FULL`, one BEGIN IMMEDIATE a write.
+1. A write that returned is on the disk: WAL with `synchronous=FULL`, one BEGIN IMMEDIATE for it, or
+   for the writes that came at once (`group_commit.py`).
 2. A write that raised left nothing behind.
 3. Several processes may have the file open, where their SQLite bears it (see `drivers.py`); they
    queue for the write lock, each at most BUSY_TIMEOUT_MS milliseconds.
 
-Theory of operation. One connection writes, guarded by a lock. Reads take an idle connection or open
+Theory of operation. One connection writes, behind a queue. Reads take an idle connection or open
 another, so they never wait for a write. An SQLite that must be alone reads through the writing one.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,27 +25,29 @@ from sqlalchemy.exc import DBAPIError
 from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.database import Cursor
 from headway.adapters.storage.drivers import Driver, DriverConnection, best_driver
+from headway.adapters.storage.group_commit import (
+    WAIT_SECONDS,
+    Abandoned,
+    Closed,
+    GroupCommit,
+    Job,
+    Overloaded,
+)
 from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
 from headway.adapters.storage.records import SqlRecords
+from headway.adapters.storage.schema import Place, known_ledger, make_ledger
 from headway.adapters.storage.sessions import SqlSessions
 from headway.adapters.storage.sources import SqlSources
-from headway.adapters.storage.sqlite_faults import (
-    closed,
-    driver_fault,
-    is_busy,
-    not_lasting,
-    too_busy,
-)
+from headway.adapters.storage.sqlite_faults import driver_fault, is_busy, not_a_store, not_lasting
 from headway.adapters.storage.sqlite_file import Guard
-from headway.adapters.storage.sqlite_schema import known_ledger, make_ledger
 from headway.adapters.storage.store import Store
+from headway.adapters.storage.store_faults import closed, cut_off, too_busy
 from headway.ports.clock import Clock, Entropy
 
 T = TypeVar("T")
 
 BUSY_TIMEOUT_MS: Final = 10_000
-WRITER_WAIT_SECONDS: Final = 30
 MODE_RETRY_MS: Final = 10
 WAL_BYTES_MAX: Final = 64 << 20  # kept of the log after a checkpoint
 STATEMENTS_CACHED_MAX: Final = 256
@@ -71,8 +74,9 @@ def open_sqlite(
     """
     database = SqliteDatabase(path, options or SqliteOptions())
     try:
-        ledger_id = database.query(lambda core: known_ledger(core, path)) or database.define(
-            lambda core: make_ledger(core, path, entropy)
+        place = Place(str(path), not_a_store(path))
+        ledger_id = database.query(lambda core: known_ledger(core, place)) or database.define(
+            lambda core: make_ledger(core, place, entropy)
         )
     except BaseException:
         database.close()
@@ -102,6 +106,7 @@ class SqliteDatabase:
             "sqlite://", module=driver.module, creator=self._connect, poolclass=NullPool
         )
         self._turn = threading.Lock()
+        self._queue = GroupCommit(self._together)
         self._idle: list[Connection] = []
         self._closed = threading.Event()
         self._guard = Guard(path, driver)
@@ -113,19 +118,16 @@ class SqliteDatabase:
             raise
 
     def write(self, work: Callable[[Cursor], T]) -> T:
-        """Run work as one durable transaction; when it raises, nothing of it was kept."""
-        with self._own_turn(), self._told():
-            raw = _raw(self._writer)
-            cursor = raw.cursor()
-            try:
-                cursor.execute("BEGIN IMMEDIATE")
-                result = work(cursor)
-                cursor.execute("COMMIT")
-            except BaseException:
-                if raw.in_transaction:
-                    raw.rollback()
-                raise
-            return result
+        """Run work as one durable write; when it raises, nothing of it was kept."""
+        try:
+            with self._told():
+                return self._queue.write(self._alone, work)
+        except Closed as error:
+            raise closed(self._path) from error
+        except Overloaded as error:
+            raise too_busy(self._path, WAIT_SECONDS) from error
+        except Abandoned as error:
+            raise cut_off(self._path) from error
 
     def define(self, work: Callable[[Connection], T]) -> T:
         """Run work that changes the tables with SQLAlchemy Core, as one durable transaction."""
@@ -146,6 +148,7 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Close every connection, each as its work ends; closing twice changes nothing."""
+        self._queue.close()
         with self._turn:
             if self._closed.is_set():
                 return
@@ -154,10 +157,39 @@ class SqliteDatabase:
             self._writer.close()
             self._guard.release()
 
+    def _alone(self, work: Callable[[Cursor], T]) -> T:
+        with self._transaction() as cursor:
+            return work(cursor)
+
+    def _together(self, jobs: Sequence[Job[object]]) -> None:
+        """Run several writes in one transaction; one that raises is undone by itself."""
+        with self._transaction() as cursor:
+            for job in jobs:
+                cursor.execute("SAVEPOINT one")
+                if not job.run(cursor):
+                    if not _raw(self._writer).in_transaction:
+                        job.result()  # raises: out of space and the like, SQLite undoes everything
+                    cursor.execute("ROLLBACK TO one")
+                cursor.execute("RELEASE one")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Cursor]:
+        with self._own_turn():
+            raw = _raw(self._writer)
+            cursor = raw.cursor()
+            try:
+                cursor.execute("BEGIN IMMEDIATE")
+                yield cursor
+                cursor.execute("COMMIT")
+            except BaseException:
+                if raw.in_transaction:
+                    raw.rollback()
+                raise
+
     @contextmanager
     def _own_turn(self) -> Iterator[None]:
-        if not self._turn.acquire(timeout=WRITER_WAIT_SECONDS):
-            raise too_busy(self._path, WRITER_WAIT_SECONDS)
+        if not self._turn.acquire(timeout=WAIT_SECONDS):
+            raise too_busy(self._path, WAIT_SECONDS)
         try:
             if self._closed.is_set():
                 raise closed(self._path)

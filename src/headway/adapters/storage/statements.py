@@ -9,8 +9,11 @@ from typing import Final
 # Where a stream stands: its id, version and last hash.
 STREAM_HEAD: Final = "SELECT id, version, head_hash FROM streams WHERE name = ?"
 
-# Begin a stream at the version its first append reaches.
-BEGIN_STREAM: Final = "INSERT INTO streams (name, version, head_hash) VALUES (?, ?, ?) RETURNING id"
+# Begin a stream at the version its first append reaches, unless another append was first.
+BEGIN_STREAM: Final = (
+    "INSERT INTO streams (name, version, head_hash) VALUES (?, ?, ?)"
+    " ON CONFLICT (name) DO NOTHING RETURNING id"
+)
 
 # Move a stream on, unless another append was first.
 MOVE_STREAM: Final = "UPDATE streams SET version = ?, head_hash = ? WHERE id = ? AND version = ?"
@@ -18,6 +21,12 @@ MOVE_STREAM: Final = "UPDATE streams SET version = ?, head_hash = ? WHERE id = ?
 # Keep an event.
 KEEP_EVENT: Final = (
     "INSERT INTO events (stream, version, recorded_at, hash, data) VALUES (?, ?, ?, ?, ?)"
+)
+
+# The proof of one event.
+EVENT_HASH: Final = (
+    "SELECT e.hash FROM streams s JOIN events e ON e.stream = s.id"
+    " WHERE s.name = ? AND e.version = ?"
 )
 
 # Keep a blob unless it is there.
@@ -84,6 +93,14 @@ BLOB: Final = "SELECT data FROM blobs WHERE digest = ?"
 
 # The live keys, the signing one first.
 KEYS: Final = "SELECT key FROM keys ORDER BY position"
+
+# Keep the first key unless another process was first.
+FIRST_KEY: Final = (
+    "INSERT INTO keys (position, key) VALUES (0, ?) ON CONFLICT (position) DO NOTHING"
+)
+
+# Have the keys for this transaction alone until it ends.
+HOLD_KEYS: Final = "UPDATE keys SET key = key WHERE position = 0"
 
 # Put a key in its place.
 KEEP_KEY: Final = (

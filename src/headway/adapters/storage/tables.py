@@ -23,20 +23,25 @@ SCHEMA_VERSION: Final = 1
 
 METADATA: Final = MetaData()
 
+# SQLite has one kind of integer, and its short ids must be called so.
+NUMBER: Final = BigInteger().with_variant(Integer(), "sqlite")
+# Compared by code point everywhere, whatever the language of the server.
+TEXT: Final = Text().with_variant(Text(collation="C"), "postgresql")
+
 # What the store says of itself: `ledger` (its id) and `schema` (its version).
 META: Final = Table(
     "meta",
     METADATA,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
+    Column("name", TEXT, primary_key=True),
+    Column("value", TEXT, nullable=False),
 )
 
 STREAMS: Final = Table(
     "streams",
     METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("version", Integer, nullable=False),
+    Column("id", NUMBER, primary_key=True),
+    Column("name", TEXT, nullable=False, unique=True),
+    Column("version", NUMBER, nullable=False),
     Column("head_hash", LargeBinary, nullable=False),
 )
 
@@ -44,8 +49,8 @@ STREAMS: Final = Table(
 EVENTS: Final = Table(
     "events",
     METADATA,
-    Column("stream", Integer, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
-    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("stream", NUMBER, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
+    Column("version", NUMBER, primary_key=True, autoincrement=False),
     Column("recorded_at", BigInteger, nullable=False),
     Column("hash", LargeBinary, nullable=False),
     Column("data", LargeBinary, nullable=False),
@@ -64,14 +69,14 @@ ATTEMPTS: Final = Table(
     "attempts",
     METADATA,
     Column("nonce", LargeBinary, primary_key=True),
-    Column("stream", Integer, ForeignKey("streams.id"), nullable=False),
-    Column("node", Text, nullable=False),
-    Column("attempt", Text, nullable=False),
-    Column("opened_at", Integer, nullable=False),
-    Column("blocks", Integer, nullable=False),
-    Column("outcome_at", Integer),
-    Column("checkpoint_at", Integer),
-    Column("checks_at", Integer),
+    Column("stream", NUMBER, ForeignKey("streams.id"), nullable=False),
+    Column("node", TEXT, nullable=False),
+    Column("attempt", TEXT, nullable=False),
+    Column("opened_at", NUMBER, nullable=False),
+    Column("blocks", NUMBER, nullable=False),
+    Column("outcome_at", NUMBER),
+    Column("checkpoint_at", NUMBER),
+    Column("checks_at", NUMBER),
     Index("attempts_by_node", "stream", "node"),
     sqlite_with_rowid=False,
 )
@@ -79,21 +84,21 @@ ATTEMPTS: Final = Table(
 SESSIONS: Final = Table(
     "sessions",
     METADATA,
-    Column("stream", Integer, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
-    Column("workflow", Text, nullable=False),
-    Column("workflow_id", Text, nullable=False),
-    Column("workflow_name", Text, nullable=False),
-    Column("goal", Text, nullable=False),
-    Column("workspace", Text, nullable=False),
-    Column("repository", Text),
-    Column("branch", Text),
-    Column("git_head", Text),
-    Column("status", Text, nullable=False),
-    Column("step_id", Text),
-    Column("step_title", Text),
+    Column("stream", NUMBER, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
+    Column("workflow", TEXT, nullable=False),
+    Column("workflow_id", TEXT, nullable=False),
+    Column("workflow_name", TEXT, nullable=False),
+    Column("goal", TEXT, nullable=False),
+    Column("workspace", TEXT, nullable=False),
+    Column("repository", TEXT),
+    Column("branch", TEXT),
+    Column("git_head", TEXT),
+    Column("status", TEXT, nullable=False),
+    Column("step_id", TEXT),
+    Column("step_title", TEXT),
     Column("nonce", LargeBinary, nullable=False),
-    Column("depth", Integer, nullable=False),
-    Column("recap", Text, nullable=False),
+    Column("depth", NUMBER, nullable=False),
+    Column("recap", TEXT, nullable=False),
     Column("started_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Index("sessions_by_time", "updated_at"),
@@ -107,15 +112,15 @@ SESSIONS: Final = Table(
 KEYS: Final = Table(
     "keys",
     METADATA,
-    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("position", NUMBER, primary_key=True, autoincrement=False),
     Column("key", LargeBinary, nullable=False),
 )
 
 SOURCES: Final = Table(
     "sources",
     METADATA,
-    Column("position", Integer, primary_key=True),
-    Column("path", Text, nullable=False, unique=True),
+    Column("position", NUMBER, primary_key=True),
+    Column("path", TEXT, nullable=False, unique=True),
 )
 
 # What stays of a purged session.

@@ -1,7 +1,9 @@
 """Loop decisions: whether the loop around a step goes on.
 
-Law (D4): a decision counts only from a step whose contract asks for it. All decisions handed in at
-such a step must be well formed, speak of a loop they can concern, and agree.
+Law (D4): a decision counts only from a step whose contract asks for it. The first one handed in at
+such a step must be well formed, as the contract demands; every well-formed one must speak of a loop
+it can concern, and all must agree. After the first, what is not well formed is passed over, as
+recorded.
 """
 
 from typing import Final, Literal
@@ -34,17 +36,15 @@ def judge_decision(
     candidates = artifacts_of(LOOP_CONTROL.kind, artifacts)
     if not candidates:
         return None
-    issues: list[str] = []
-    for number, candidate in enumerate(candidates, 1):
-        which = f"Decision {number}: " if len(candidates) > 1 else ""
-        issues += [which + issue for issue in _issues(candidate, loop_ids)]
-    if len({str(candidate.get("decision")) for candidate in candidates}) > 1:
+    issues = list(schema_issues(LOOP_CONTROL.schema, candidates[0]))
+    decisions = [_read(each) for each in candidates if not schema_issues(LOOP_CONTROL.schema, each)]
+    issues += [issue for each in decisions for issue in _foreign(each, loop_ids)]
+    if len({each.decision for each in decisions}) > 1:
         issues.append("The decisions contradict each other: send one, either continue or stop.")
     if issues:
         return Invalid(issues=tuple(issues))
-    named = (_read(candidate).loop_id for candidate in candidates)
-    loop_id = next((name for name in named if name is not None), None)
-    return Decision(decision=_read(candidates[0]).decision, loop_id=loop_id)
+    loop_id = next((each.loop_id for each in decisions if each.loop_id is not None), None)
+    return Decision(decision=decisions[0].decision, loop_id=loop_id)
 
 
 def decision_of(step: Step, artifacts: tuple[Json, ...]) -> Decision | None:
@@ -56,11 +56,10 @@ def decision_of(step: Step, artifacts: tuple[Json, ...]) -> Decision | None:
     return judged if isinstance(judged, Decision) else None
 
 
-def _issues(candidate: JsonObject, loop_ids: frozenset[str] | None) -> tuple[str, ...]:
-    issues = schema_issues(LOOP_CONTROL.schema, candidate)
-    name = candidate.get("loopId")
-    if issues or loop_ids is None or name is None or name in loop_ids:
-        return issues
+def _foreign(decision: Decision, loop_ids: frozenset[str] | None) -> tuple[str, ...]:
+    name = decision.loop_id
+    if loop_ids is None or name is None or name in loop_ids:
+        return ()
     if not loop_ids:
         return (f'loopId "{name}" names no loop that can be decided here; leave loopId out.',)
     allowed = ", ".join(sorted(loop_ids))

@@ -1,0 +1,167 @@
+"""Group commit: writes that come at once share one transaction, and with it one wait for the disk.
+
+Laws.
+1. A caller returns after the commit that holds its write, or raises, and then nothing of it was
+   kept. What one write raises undoes that write alone; a commit that fails fails all it held.
+2. One write leads at a time. A caller that finds nobody leading leads at once and alone, without a
+   thread hop; those who come meanwhile wait, and the first of them leads all of them next.
+3. At most WAITING_MAX callers wait, each at most WAIT_SECONDS until its write is begun.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, TypeVar
+
+from headway.adapters.storage.database import Cursor
+
+T = TypeVar("T")
+
+WAITING_MAX: Final = 1_024
+BATCH_MAX: Final = 64
+WAIT_SECONDS: Final = 30
+
+
+class Overloaded(Exception):
+    """A write was not begun: too many waited already, or its turn did not come in time."""
+
+
+class Closed(Exception):
+    """A write was not begun: no more are taken."""
+
+
+class Abandoned(Exception):
+    """A write's outcome is not known: the caller that led it was interrupted."""
+
+
+class Job(Generic[T]):
+    """One write: its work, and what came of it."""
+
+    __slots__ = ("_error", "_result", "_turn", "_work", "leads")
+
+    def __init__(self, work: Callable[[Cursor], T]) -> None:
+        self._work = work
+        self._result: list[T] = []
+        self._error: Exception | None = None
+        self._turn = threading.Lock()
+        self._turn.acquire()
+        self.leads = False
+
+    def run(self, cursor: Cursor) -> bool:
+        """Do the work and keep what it returns or raises; tell whether it returned."""
+        try:
+            self._result.append(self._work(cursor))
+        except BaseException as error:
+            if not isinstance(error, Exception):  # meant for the thread that leads, as Ctrl-C is
+                raise
+            self._error = error  # raised again in its own caller
+            return False
+        return True
+
+    def fail(self, error: Exception) -> None:
+        """Have the caller raise this, unless its own work has raised already."""
+        if self._error is None:
+            self._error = error
+
+    def wake(self) -> None:
+        """Let the caller go on, to lead or to take its result."""
+        self._turn.release()
+
+    def wait(self, seconds: float = -1) -> bool:
+        """Wait to be woken; tell whether that came in time."""
+        return self._turn.acquire(timeout=seconds)
+
+    def result(self) -> T:
+        """Return what the work returned, or raise what it raised."""
+        if self._error is not None:
+            raise self._error
+        return self._result[0]
+
+
+class GroupCommit:
+    """The queue before one writing connection; threads share it.
+
+    `together` runs the jobs handed to it as one transaction, each in a savepoint of its own; what
+    it raises, all of them raise.
+    """
+
+    def __init__(self, together: Callable[[Sequence[Job[object]]], None]) -> None:
+        self._together = together
+        self._state = threading.Condition(threading.Lock())
+        self._waiting: deque[Job[object]] = deque()
+        self._led = False
+        self._closed = False
+
+    def write(self, alone: Callable[[Callable[[Cursor], T]], T], work: Callable[[Cursor], T]) -> T:
+        """Run work in a transaction, its own or one shared with others.
+
+        Raises Closed and Overloaded before anything was begun.
+        """
+        job = self._enter(work)
+        if job is None:
+            try:
+                return alone(work)
+            finally:
+                self._hand_on()
+        self._await(job)
+        if job.leads:
+            try:
+                self._lead(job)
+            finally:
+                self._hand_on()
+        return job.result()
+
+    def close(self) -> None:
+        """Take no more writes, and wait until those that are there are done."""
+        with self._state:
+            self._closed = True
+            self._state.wait_for(lambda: not self._led)
+
+    def _enter(self, work: Callable[[Cursor], T]) -> Job[T] | None:
+        """Return the place of a work in the queue, None when it may lead alone at once."""
+        with self._state:
+            if self._closed:
+                raise Closed
+            if not self._led:
+                self._led = True
+                return None
+            if len(self._waiting) >= WAITING_MAX:
+                raise Overloaded
+            job = Job(work)
+            self._waiting.append(job)  # type: ignore[arg-type]  # a queue of every kind of result
+            return job
+
+    def _await(self, job: Job[T]) -> None:
+        if job.wait(WAIT_SECONDS):
+            return
+        with self._state:
+            if job in self._waiting:
+                self._waiting.remove(job)  # type: ignore[arg-type]  # as above
+                raise Overloaded
+        job.wait()  # it was begun just now and will end
+
+    def _lead(self, job: Job[T]) -> None:
+        batch: list[Job[object]] = [job]  # type: ignore[list-item]  # as above
+        with self._state:
+            while self._waiting and len(batch) < BATCH_MAX:
+                batch.append(self._waiting.popleft())
+        try:
+            self._together(batch)
+        except BaseException as error:
+            told = error if isinstance(error, Exception) else Abandoned()
+            for each in batch[1:]:
+                each.fail(told)
+            raise
+        finally:
+            for each in batch[1:]:
+                each.wake()
+
+    def _hand_on(self) -> None:
+        with self._state:
+            if not self._waiting:
+                self._led = False
+                self._state.notify_all()
+                return
+            leader = self._waiting.popleft()
+            leader.leads = True
+        leader.wake()

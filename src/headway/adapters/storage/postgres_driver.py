@@ -1,0 +1,121 @@
+"""PostgreSQL's driver: how a connection is made, and how our plain SQL and texts pass through it.
+
+PostgreSQL keeps no NUL in a text. What a person or an agent sent may hold one, so it is escaped on
+the way in and put back on the way out; two texts that differ still differ when escaped.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+import psycopg
+from psycopg.adapt import Loader
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import Format
+from psycopg.types.string import StrDumper
+
+from headway.adapters.storage.database import Row, SqlValue
+
+Raw = psycopg.Connection[tuple[object, ...]]
+
+CONNECT_SECONDS: Final = 10
+ESCAPE: Final = "\x1a"
+_ESCAPED: Final = (("\x1a", "\x1a1"), ("\0", "\x1a0"))
+
+# What a connection is made with unless the address says otherwise: a dead line is found out.
+_DEFAULTS: Final = {
+    "application_name": "headway",
+    "connect_timeout": str(CONNECT_SECONDS),
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+}
+
+# A commit is on the disk when it returns, and nobody waits for a lock for ever.
+_SET_UP: Final = (
+    "SET client_encoding = 'UTF8';"
+    "SET default_transaction_isolation = 'read committed';"
+    "SET lock_timeout = '30s';"
+    "SET idle_in_transaction_session_timeout = '60s';"
+    "SELECT set_config('synchronous_commit', 'on', false)"
+    " WHERE current_setting('synchronous_commit') = 'off'"
+)
+
+
+class PlainCursor:
+    """Implements `database.Cursor` on a cursor of the driver."""
+
+    def __init__(self, raw: Raw) -> None:
+        self._own = raw.cursor(binary=True)
+
+    @property
+    def rowcount(self) -> int:
+        """Return the number of rows the last statement changed."""
+        return self._own.rowcount
+
+    @property
+    def told(self) -> str | None:
+        """Return what the server says it did."""
+        return self._own.statusmessage
+
+    def execute(self, sql: str, values: Sequence[SqlValue] = (), /) -> object:
+        """Run one statement."""
+        # Without values the driver would not undo the doubling of per cent signs.
+        return self._own.execute(translated(sql) if values else sql.encode(), values or None)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[SqlValue]], /) -> object:
+        """Run one statement for each row of values."""
+        self._own.executemany(translated(sql), rows)
+        return self
+
+    def fetchone(self) -> Row | None:
+        """Return the next row."""
+        return self._own.fetchone()
+
+    def fetchall(self) -> list[Row]:
+        """Return the rows that are left."""
+        return self._own.fetchall()
+
+
+@lru_cache(maxsize=512)
+def translated(sql: str) -> bytes:
+    """Return a statement of ours, which quotes no question mark, with the driver's marks."""
+    return sql.replace("%", "%%").replace("?", "%s").encode()
+
+
+def connect(url: str) -> Raw:
+    """Return a connection that commits each statement by itself unless told to begin."""
+    given = conninfo_to_dict(url)
+    defaults = {name: text for name, text in _DEFAULTS.items() if name not in given}
+    raw: Raw = psycopg.connect(make_conninfo(url, **defaults), autocommit=True)
+    try:
+        raw.adapters.register_dumper(str, _EscapingDumper)
+        raw.adapters.register_loader("text", _RestoringLoader)
+        raw.adapters.register_loader("text", _RestoringBinaryLoader)
+        raw.execute(_SET_UP)
+    except BaseException:
+        raw.close()
+        raise
+    return raw
+
+
+class _EscapingDumper(StrDumper):
+    def dump(self, obj: str) -> bytes:
+        if ESCAPE in obj or "\0" in obj:
+            for plain, escaped in _ESCAPED:
+                obj = obj.replace(plain, escaped)
+        return obj.encode()
+
+
+class _RestoringLoader(Loader):
+    def load(self, data: bytes | bytearray | memoryview) -> str:
+        text = bytes(data).decode()
+        if ESCAPE in text:
+            for plain, escaped in reversed(_ESCAPED):
+                text = text.replace(escaped, plain)
+        return text
+
+
+class _RestoringBinaryLoader(_RestoringLoader):
+    format = Format.BINARY

@@ -1,0 +1,66 @@
+"""What any store may answer instead of serving; `place` is how messages name the store."""
+
+from typing import Final
+
+from headway.domain.errors import Fault, SessionNotHealthy, StoreUnavailable
+
+REPEAT: Final = "Repeat the call: what was recorded is answered again, never applied twice."
+NO_SPACE: Final = "Free some space on that disk, then repeat the call; nothing recorded was lost."
+
+
+def no_room(place: object) -> Fault:
+    """Return the fault of a disk that is full."""
+    return unavailable(f"There is no room left for the store {place}.", NO_SPACE)
+
+
+def newer_store(place: object, found: str, known: int) -> Fault:
+    """Return the fault of a store that a later version of Headway has written."""
+    return final(
+        f"The store {place} has schema version {found}; this Headway knows up to {known}.",
+        "Update Headway to the version that wrote it, or a later one.",
+    )
+
+
+def closed(place: object) -> Fault:
+    """Return the fault of a call after the store was closed."""
+    return final(f"The store {place} is closed.", "Restart Headway; it was stopping.")
+
+
+def too_busy(place: object, seconds: int) -> Fault:
+    """Return the fault of a call that waited too long for its turn."""
+    return unavailable(
+        f"The store {place} is serving too many other calls; this one waited up to {seconds} "
+        "seconds for its turn.",
+        "Repeat the call; nothing of it was kept.",
+    )
+
+
+def cut_off(place: object) -> Fault:
+    """Return the fault of a write whose commit, made by another call, was interrupted."""
+    return unavailable(
+        f"Another call that was writing to the store {place} for this one was interrupted.", REPEAT
+    )
+
+
+def damaged(problem: str, place: object) -> Fault:
+    """Return the fault of a call that met a damaged part of the store."""
+    return SessionNotHealthy(
+        f"The store {place} is damaged where this call read or wrote it: {problem}.",
+        remedy="Nothing was changed. Restore it from a backup; sessions kept in sound parts "
+        "of it go on working.",
+        details={"kind": "damaged_store"},
+    )
+
+
+def unavailable(
+    message: str, remedy: str, retry_after_ms: int | None = StoreUnavailable.retry_after_ms
+) -> Fault:
+    """Return the fault of a store that cannot serve now."""
+    fault: Fault = StoreUnavailable(message, remedy=remedy)
+    fault.retry_after_ms = retry_after_ms
+    return fault
+
+
+def final(message: str, remedy: str) -> Fault:
+    """Return a fault that repeating the call will not cure."""
+    return unavailable(message, remedy, retry_after_ms=None)

@@ -1,0 +1,152 @@
+"""Writes that come at once: one commit for many, each caller gets what its own write came to."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from headway.adapters.storage import group_commit
+from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions
+from headway.domain.errors import SessionNotHealthy, StoreUnavailable
+
+Work = Callable[[Cursor], int]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    opened = SqliteDatabase(tmp_path / "some.db", SqliteOptions(pages_max=40))
+    opened.write(lambda cursor: cursor.execute("CREATE TABLE kept (n INTEGER UNIQUE, data BLOB)"))
+    yield opened
+    opened.close()
+
+
+def keeping(number: int, size: int = 1) -> Work:
+    def work(cursor: Cursor) -> int:
+        cursor.execute("INSERT INTO kept VALUES (?, ?)", (number, bytes(size)))
+        return number
+
+    return work
+
+
+def kept(database: SqliteDatabase) -> list[int]:
+    def work(cursor: Cursor) -> list[int]:
+        cursor.execute("SELECT n FROM kept ORDER BY n")
+        return [row[0] for row in cursor.fetchall()]
+
+    return database.read(work)
+
+
+def at_once(database: SqliteDatabase, *works: Work) -> list[Future[int]]:
+    """Hand works in while another write has its turn, so that one commit takes all of them."""
+    go, begun = threading.Event(), threading.Event()
+
+    def hold(_: Cursor) -> int:
+        begun.set()
+        go.wait()
+        return -1
+
+    with ThreadPoolExecutor(len(works) + 1) as pool:
+        pool.submit(database.write, hold)
+        begun.wait()
+        done = []
+        for number, work in enumerate(works, 1):
+            done.append(pool.submit(database.write, work))
+            while waiting(database) < number:
+                threading.Event().wait(0.001)
+        go.set()
+    return done
+
+
+def waiting(database: SqliteDatabase) -> int:
+    return len(database._queue._waiting)  # noqa: SLF001  to see that they have come
+
+
+def test_writes_that_come_at_once_all_come_back(database: SqliteDatabase) -> None:
+    done = at_once(database, *map(keeping, range(20)))
+    assert [each.result() for each in done] == list(range(20))
+    assert kept(database) == list(range(20))
+
+
+def test_one_that_raises_is_undone_alone(database: SqliteDatabase) -> None:
+    def stumble(cursor: Cursor) -> int:
+        keeping(7)(cursor)
+        raise KeyError("seven")
+
+    done = at_once(database, keeping(1), stumble, keeping(2))
+    assert (done[0].result(), done[2].result()) == (1, 2)
+    with pytest.raises(KeyError):
+        done[1].result()
+    assert kept(database) == [1, 2]
+
+
+def test_the_one_that_leads_may_be_the_one_that_raises(database: SqliteDatabase) -> None:
+    database.write(keeping(1))
+    done = at_once(database, keeping(1), keeping(2))
+    with pytest.raises(SessionNotHealthy):
+        done[0].result()
+    assert done[1].result() == 2
+    assert kept(database) == [1, 2]
+
+
+def test_a_commit_that_fails_fails_all_it_held(database: SqliteDatabase) -> None:
+    done = at_once(database, keeping(1), keeping(2, size=1 << 20), keeping(3))
+    for each in done:
+        with pytest.raises(StoreUnavailable, match="no room left"):
+            each.result()
+    assert kept(database) == []
+    assert database.write(keeping(4)) == 4
+
+
+def test_too_many_that_wait_are_refused(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_commit, "WAITING_MAX", 2)
+    refused: list[str] = []
+
+    def one_more(_: Cursor) -> int:
+        return 1
+
+    def hold(_: Cursor) -> int:
+        with ThreadPoolExecutor(2) as pool:
+            waiters = [pool.submit(database.write, one_more) for _ in range(2)]
+            while waiting(database) < len(waiters):
+                threading.Event().wait(0.001)
+            with pytest.raises(StoreUnavailable) as caught:
+                ThreadPoolExecutor(1).submit(database.write, one_more).result()
+            refused.append(caught.value.remedy)
+            pool.shutdown(wait=False)
+        return 0
+
+    monkeypatch.setattr(group_commit, "WAIT_SECONDS", 0.2)
+    assert database.write(hold) == 0
+    assert refused
+
+
+def test_closing_waits_for_the_writes_that_are_there(tmp_path: Path) -> None:
+    path = tmp_path / "some.db"
+    database = SqliteDatabase(path, SqliteOptions())
+    database.write(lambda cursor: cursor.execute("CREATE TABLE kept (n INTEGER, data BLOB)"))
+    begun, go = threading.Event(), threading.Event()
+
+    def hold(cursor: Cursor) -> int:
+        begun.set()
+        go.wait()
+        return keeping(1)(cursor)
+
+    with ThreadPoolExecutor(2) as pool:
+        written = pool.submit(database.write, hold)
+        begun.wait()
+        closing = pool.submit(database.close)
+        while not database._queue._closed:  # noqa: SLF001  to see that it has begun
+            threading.Event().wait(0.001)
+        with pytest.raises(StoreUnavailable, match="is closed"):
+            database.write(keeping(2))
+        assert not closing.done()
+        go.set()
+        assert written.result() == 1
+    again = SqliteDatabase(path, SqliteOptions())
+    assert kept(again) == [1]
+    again.close()

@@ -1,0 +1,219 @@
+"""PostgreSQL as it fails: lines cut in mid-commit, a server that restarts, addresses that lie."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.postgres import PostgresDatabase, open_postgres
+from headway.adapters.storage.store import Store
+from headway.domain.errors import Fault, StoreUnavailable
+from headway.ports.ledger import Conflict
+from tests.fakes.time_and_chance import FakeClock, FakeEntropy
+from tests.support.cutting_proxy import Line, Moment, line_to
+from tests.support.postgres import require_server, require_url, schema
+from tests.support.writes import STREAM, a_session, a_write, an_event
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Store]:
+    store = open_postgres(url, FakeClock(), FakeEntropy())
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with schema(require_url()) as made:
+        yield made
+
+
+@contextmanager
+def through_a_line(url: str) -> Iterator[tuple[Line, str]]:
+    parts = conninfo_to_dict(url)
+    host, port = str(parts.get("host") or ""), int(parts.get("port") or 5432)
+    if host.startswith("/") or not host:
+        pytest.skip("the server listens on no port")
+    with line_to(host, port) as line:
+        yield line, make_conninfo(url, host="127.0.0.1", port=line.port)
+
+
+def refusal(url: str) -> Fault:
+    with pytest.raises(Fault) as caught, opened(url):
+        pass
+    return caught.value
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_line_lost_in_mid_commit_loses_nothing_and_doubles_nothing(
+    url: str, moment: Moment
+) -> None:
+    with through_a_line(url) as (line, address), opened(address) as store:
+        store.ledger.append(a_write(0, an_event(0)))
+        line.cut_next = moment
+        (second,) = store.ledger.append(a_write(1, an_event(1)))
+        assert line.cuts == 1
+        assert second.version == 2
+        events = store.ledger.scan(STREAM)
+        assert events[1] == second
+        assert [each.event for each in events] == [an_event(0), an_event(1)]
+        store.ledger.append(a_write(2, an_event(2)))
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_key_rotated_while_the_line_is_lost_is_rotated_once(url: str, moment: Moment) -> None:
+    with through_a_line(url) as (line, address), opened(address) as store:
+        first = store.keyring.keys()
+        line.cut_next = moment
+        second = store.keyring.rotate()
+        assert line.cuts == 1
+        assert second.previous == first.current
+        assert store.keyring.keys() == second
+
+
+def test_a_loser_of_a_race_that_was_cut_off_is_told_of_the_conflict(url: str) -> None:
+    with through_a_line(url) as (line, address), opened(address) as one, opened(url) as other:
+        one.ledger.append(a_write(0))
+        other.ledger.append(a_write(1, an_event(7)))
+        line.cut_next = "after"
+        with pytest.raises(Conflict):
+            one.ledger.append(a_write(1, an_event(8)))
+        assert one.ledger.scan(STREAM)[1].event == an_event(7)
+
+
+def test_connections_that_the_server_ended_are_replaced(url: str) -> None:
+    with opened(url) as store:
+        store.ledger.append(a_write(0))
+        end_all(url)
+        assert len(store.ledger.scan(STREAM)) == 1
+        end_all(url)
+        store.ledger.append(a_write(1))
+        assert len(store.ledger.scan(STREAM)) == 2
+
+
+def test_a_write_cut_in_the_middle_begins_anew(url: str) -> None:
+    database = PostgresDatabase(url)
+    begun: list[int] = []
+
+    def work(cursor: Cursor) -> int:
+        begun.append(1)
+        cursor.execute("CREATE TABLE kept (n bigint)")
+        if len(begun) == 1:
+            end_all(url)
+        cursor.execute("INSERT INTO kept VALUES (?)", (1,))
+        return len(begun)
+
+    assert database.write(work) == 2
+    database.close()
+
+
+def test_a_server_that_restarts_is_told_and_found_again() -> None:
+    server = require_server()
+    with schema(server.url) as url, opened(url) as store:
+        store.ledger.append(a_write(0))
+        server.control("-m", "immediate", "stop")
+        with pytest.raises(StoreUnavailable, match="cannot be reached") as caught:
+            store.ledger.append(a_write(1))
+        assert caught.value.retry_after_ms == 1_000
+        with pytest.raises(StoreUnavailable):
+            store.ledger.scan(STREAM)
+        server.control("-o", f"-c listen_addresses= -k {server.folder}", "start")
+        assert len(store.ledger.scan(STREAM)) == 1
+        store.ledger.append(a_write(1))
+        assert len(store.ledger.scan(STREAM)) == 2
+
+
+def test_threads_that_append_at_once_all_do(url: str) -> None:
+    with opened(url) as store:
+
+        def fill(number: int) -> int:
+            for version in range(5):
+                write = a_write(version, an_event(version), session=a_session(number))
+                store.ledger.append(write)
+            return 5
+
+        with ThreadPoolExecutor(24) as pool:
+            assert sum(pool.map(fill, range(24))) == 120
+
+
+def test_processes_that_make_the_tables_at_once_share_one_ledger(url: str) -> None:
+    together = threading.Barrier(4)
+
+    def make(seed: int) -> str:
+        together.wait()
+        store = open_postgres(url, FakeClock(), FakeEntropy(seed))
+        store.close()
+        return store.ledger_id
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(make, range(4)))) == 1
+
+
+def test_a_schema_of_something_else_is_left_alone(url: str) -> None:
+    change(url, "CREATE TABLE others (a int)")
+    fault = refusal(url)
+    assert "search_path" in fault.remedy
+    assert fault.retry_after_ms is None
+
+
+def test_a_store_of_a_newer_version_is_refused_with_the_remedy(url: str) -> None:
+    with opened(url):
+        pass
+    change(url, "UPDATE meta SET value = '1000' WHERE name = 'schema'")
+    assert "Update Headway" in refusal(url).remedy
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"dbname": "no_such_database"}, "no_such_database"),
+        ({"user": "no_such_user"}, "no_such_user"),
+        ({"port": "1"}, "See that the server runs"),
+        ({"options": "-csearch_path=no_such_schema"}, "Create the schema"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_told_without_its_password(
+    changed: dict[str, str], said: str
+) -> None:
+    address = make_conninfo(require_url(), password="hushed", **changed)
+    fault = refusal(address)
+    assert said in f"{fault.message} {fault.remedy}"
+    assert "hushed" not in f"{fault.message} {fault.remedy} {fault.details}"
+
+
+def test_an_address_that_is_none_is_told_without_its_password() -> None:
+    fault = refusal("postgresql://user:hushed@[host")
+    assert "not an address" in fault.message
+    assert "hushed" not in f"{fault.message} {fault.remedy}"
+    assert fault.__cause__ is None
+
+
+def test_a_closed_store_says_so(url: str) -> None:
+    with opened(url) as store:
+        store.ledger.append(a_write(0))
+    with pytest.raises(StoreUnavailable, match="is closed"):
+        store.ledger.scan(STREAM)
+    with pytest.raises(StoreUnavailable, match="is closed"):
+        store.ledger.append(a_write(1))
+
+
+def change(url: str, sql: str) -> None:
+    """Tamper with the tables as no Headway would."""
+    with psycopg.connect(url, autocommit=True) as raw:
+        raw.execute(sql.encode())
+
+
+def end_all(url: str) -> None:
+    """End every connection into this schema, as an administrator or a restart would."""
+    with psycopg.connect(url, autocommit=True) as raw:
+        raw.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name"
+            " = current_setting('application_name') AND pid <> pg_backend_pid()"
+        )

@@ -1,0 +1,118 @@
+"""A PostgreSQL for tests: the one that is named, the one on this machine, or one of their own.
+
+Each store gets a schema of its own, dropped when it is closed.
+"""
+
+import atexit
+import itertools
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+CI = os.environ.get("CI") == "true"  # noqa: TID251  on CI a skip is a failure
+NAMED = os.environ.get("HEADWAY_TEST_DATABASE_URL")  # noqa: TID251  before the tests' home is set
+LOCAL = "postgresql://root@127.0.0.1:5432/test?connect_timeout=2"
+UNPRIVILEGED = "nobody"
+PROGRAMS = ("initdb", "pg_ctl")
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server of our own: where it is, and how to start and stop it."""
+
+    folder: Path
+    url: str
+
+    def control(self, *words: str) -> None:
+        log = str(self.folder / "log")
+        command = ["pg_ctl", "-D", str(self.folder / "data"), "-w", "-l", log, *words]
+        _as_nobody(command, self.folder)
+
+
+def require_url() -> str:
+    """Return the address of a server; without one the test is skipped, or fails on CI."""
+    url = _url()
+    if url is None:
+        _give_up("no PostgreSQL: set HEADWAY_TEST_DATABASE_URL, or install initdb and pg_ctl")
+    return url
+
+
+def require_server() -> Server:
+    """Return a server that may be stopped; where none can be made, as `require_url`."""
+    server = _private()
+    if server is None:
+        _give_up("no private PostgreSQL: initdb and pg_ctl are not on PATH")
+    return server
+
+
+@contextmanager
+def schema(url: str) -> Iterator[str]:
+    """Make a schema and yield the address that leads into it."""
+    name = f"headway_test_{os.getpid()}_{next(_numbers)}"
+    with psycopg.connect(url, autocommit=True) as made:
+        made.execute(f"CREATE SCHEMA {name}".encode())
+    try:
+        more = f"options={quote(f'-csearch_path={name}')}&application_name={name}"
+        yield f"{url}{'&' if '?' in url else '?'}{more}"
+    finally:
+        with psycopg.connect(url, autocommit=True) as made:
+            made.execute("SET client_min_messages = warning")
+            made.execute(f"DROP SCHEMA {name} CASCADE".encode())
+
+
+def _give_up(reason: str) -> NoReturn:
+    if CI:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@lru_cache(maxsize=1)
+def _url() -> str | None:
+    if NAMED:
+        return NAMED
+    try:
+        psycopg.connect(LOCAL).close()
+    except psycopg.OperationalError:
+        server = _private()
+        return server.url if server else None
+    return LOCAL
+
+
+@lru_cache(maxsize=1)
+def _private() -> Server | None:
+    if not all(shutil.which(name) for name in PROGRAMS):
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="headway-pg-"))
+    if os.geteuid() == 0:
+        os.chown(folder, pwd.getpwnam(UNPRIVILEGED).pw_uid, -1)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    made = ["initdb", "-D", str(folder / "data"), "-U", "headway", "-A", "trust", "-E", "UTF8"]
+    _as_nobody([*made, "--locale=C", "--no-sync"], folder)
+    server = Server(folder, f"postgresql://headway@/postgres?host={quote(str(folder), safe='')}")
+    server.control("-o", f"-c listen_addresses= -k {folder}", "start")
+    atexit.register(server.control, "-m", "immediate", "stop")
+    return server
+
+
+def _as_nobody(command: list[str], folder: Path) -> None:
+    """Run a program of the server's, which refuses to be run by root."""
+    user = UNPRIVILEGED if os.geteuid() == 0 else None
+    environment = {"PATH": os.environ["PATH"]}  # noqa: TID251
+    with (folder / "told").open("ab") as told:
+        subprocess.run(
+            command, cwd=folder, user=user, env=environment, stdout=told, stderr=told, check=True
+        )
