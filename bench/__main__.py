@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench import advances, threads, verbs
+from bench import advances, proofs, threads, verbs
 from bench.figures import Figure, as_json, over, table
 from bench.machine import facts
 from bench.sizes import FULL, QUICK, Sizes
@@ -59,6 +59,7 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
         yield from threads.measure_threads(engine, workspace, sizes)
         yield from verbs.measure_verbs(engine, workspace, sizes)
         yield from verbs.measure_listing(engine, workspace, sizes)
+        yield from proofs.measure_verify(engine, workspace, sizes)
 
 
 if __name__ == "__main__":

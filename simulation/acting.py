@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from headway.application.checkpoint_workflow import checkpoint_workflow
-from headway.application.continue_workflow import APPEND_ATTEMPTS_MAX, continue_workflow
+from headway.application.continue_workflow import continue_workflow
 from headway.application.engine import Engine
 from headway.application.loading import load, open_allowed
 from headway.application.read_session import read_session
@@ -22,6 +22,7 @@ from headway.application.requests import (
     StartWorkflow,
 )
 from headway.application.resume_session import resume_session
+from headway.application.settling import APPEND_ATTEMPTS_MAX
 from headway.application.start_workflow import start_workflow
 from headway.domain.commands import ChangePreferences, DecideGate, Facts, RecordChecks
 from headway.domain.decide import decide

@@ -134,6 +134,8 @@ class Process:
             sessions=store.sessions,
             keyring=store.keyring,
             sources=store.sources,
+            records=store.records,
+            custody=store.custody,
             catalogue=DrawnCatalogue(self.entries),
             workspace=PlainWorkspace(),
             clock=self.clock,

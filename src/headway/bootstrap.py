@@ -48,6 +48,9 @@ def open_engine(settings: Settings) -> Iterator[Engine]:
             sessions=store.sessions,
             keyring=store.keyring,
             sources=store.sources,
+            records=store.records,
+            custody=store.custody,
+            ledger_id=store.ledger_id,
             catalogue=FolderCatalogue(
                 workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
             ),

@@ -27,7 +27,7 @@ from headway.domain.events import (
 )
 from headway.domain.ids import AttemptId, digest
 from headway.domain.json_limits import canonical
-from headway.domain.state import fold, with_attempt
+from headway.domain.state import SessionState, evolve, fold, with_attempt
 from headway.domain.values import Json, JsonObject
 from headway.domain.workflow import Workflow
 from tests.support.played import NEVER_STOP, Move, Played, moves, plain_merge, starts
@@ -68,6 +68,24 @@ def test_a_replayed_stream_equals_the_live_state(
     read = [decode(data) for data in stored]
     assert read == session.events
     assert [encode(event) for event in read] == stored
+
+
+@settings(max_examples=60)
+@given(workflows(), starts(), EVERYTHING)
+def test_a_fold_is_evolve_event_by_event_and_leaves_what_it_began_with(
+    workflow: Workflow, start: Start, calls: list[Move]
+) -> None:
+    events = played(workflow, start, calls).events
+    state = SessionState()
+    states = [state]
+    for event in events:
+        state = evolve(state, event)
+        states.append(state)
+    for number, before in enumerate(states):
+        kept = SessionState(**{name: getattr(before, name) for name in before.__struct_fields__})
+        assert fold(events[number:], before) == state
+        assert before == kept
+    assert type(fold(events).attempts) is dict
 
 
 @settings(max_examples=100)

@@ -5,11 +5,13 @@ import hashlib
 import msgspec
 
 from headway.adapters.storage.memory import open_memory
+from headway.adapters.storage.store import Store
 from headway.application.engine import Engine
 from headway.domain.events import GateMode, GitFacts, ReferenceStatus
 from headway.domain.ids import digest
 from headway.domain.workflow import Reference, Workflow
 from headway.ports.catalogue import Entry, Source
+from headway.ports.clock import Clock, Entropy
 
 WORKSPACE = "/workspace"
 
@@ -79,12 +81,20 @@ class PlainWorkspace:
 
 def engine_for(workflow: Workflow, gates: GateMode = "advisory") -> Engine:
     clock, entropy = CountingClock(), CountingEntropy()
-    store = open_memory(clock, entropy)
+    return engine_on(open_memory(clock, entropy), workflow, clock, entropy, gates)
+
+
+def engine_on(
+    store: Store, workflow: Workflow, clock: Clock, entropy: Entropy, gates: GateMode = "advisory"
+) -> Engine:
     return Engine(
         ledger=store.ledger,
         sessions=store.sessions,
         keyring=store.keyring,
         sources=store.sources,
+        records=store.records,
+        custody=store.custody,
+        ledger_id=store.ledger_id,
         catalogue=OneWorkflow(workflow),
         workspace=PlainWorkspace(),
         clock=clock,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from headway.domain.events import GateMode
 from headway.ports.catalogue import Catalogue
 from headway.ports.clock import Clock, Entropy
+from headway.ports.custody import Custody, Records
 from headway.ports.keyring import Keyring
 from headway.ports.ledger import Ledger
 from headway.ports.sessions import Sessions
@@ -20,8 +21,11 @@ class Engine:
     sessions: Sessions
     keyring: Keyring
     sources: Sources
+    records: Records
+    custody: Custody
     catalogue: Catalogue
     workspace: Workspace
     clock: Clock
     entropy: Entropy
     gates: GateMode = "advisory"
+    ledger_id: str = ""

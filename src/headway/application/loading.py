@@ -11,6 +11,7 @@ from functools import lru_cache
 import msgspec
 
 from headway.application.engine import Engine
+from headway.application.naming import purged_words
 from headway.application.scene import Scene
 from headway.domain.context import fold_of
 from headway.domain.errors import SessionNotHealthy
@@ -27,7 +28,7 @@ from headway.domain.events import (
 )
 from headway.domain.ids import Digest, SessionId, WorkflowHash, session_stream
 from headway.domain.state import AttemptState, NodeState, SessionState
-from headway.domain.tokens import TokenKind, open_token, unknown_token
+from headway.domain.tokens import TokenKind, open_token, purged_token, unknown_token
 from headway.domain.values import JsonObject, Value
 from headway.domain.workflow import Workflow
 from headway.ports.ledger import AttemptRow
@@ -69,6 +70,9 @@ def load(engine: Engine, nonce: bytes) -> Loaded:
     """
     head = engine.ledger.head(nonce)
     if head is None:
+        tombstone = engine.custody.tombstone_of(nonce)
+        if tombstone is not None:
+            raise purged_token(f"session {tombstone.session}, which {purged_words(tombstone)}")
         raise unknown_token()
     row = head.row
     events = _read(engine, row.session, {1, row.opened_at, row.outcome_at, row.checks_at})

@@ -4,6 +4,7 @@ from typing import Final
 
 from headway.application.engine import Engine
 from headway.application.loading import pinned_workflow
+from headway.application.naming import unknown_session
 from headway.domain.errors import InvalidInput, NotFound, SessionNotHealthy
 from headway.domain.events import SessionStarted
 from headway.domain.ids import SessionId, session_stream
@@ -62,11 +63,7 @@ def named_session(engine: Engine, name: str) -> SessionSummary:
     everyone = engine.sessions.find(SessionQuery(limit=SEARCHED_MAX))
     found = [each for each in everyone if each.session.startswith(beginning)]
     if not found:
-        raise NotFound(
-            f"No session begins with {name!r}.",
-            remedy="`headway sessions list` shows the ids.",
-            details={"session": name},
-        )
+        raise unknown_session(engine, name)
     if len(found) > 1:
         ids = [each.session for each in found[:SHOWN_MAX]]
         more = f" and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""

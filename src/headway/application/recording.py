@@ -13,6 +13,7 @@ from headway.domain.events import (
     AdvanceBlocked,
     CheckpointSaved,
     ChecksRecorded,
+    Content,
     Event,
     GapRecorded,
     GateDecided,
@@ -124,6 +125,14 @@ def gate_rows(
     return tuple(opened), tuple(decided)
 
 
+def recap_of(notes: Content | None, data: bytes | None) -> str:
+    """Return notes cut for a summary; `data` are their bytes when they are a blob."""
+    if notes is None:
+        return ""
+    text = str(notes.inline) if data is None else data.decode(errors="replace")
+    return cut_text(text, RECAP_BYTES_MAX)
+
+
 def _rows(
     session: SessionId, after: SessionState, events: tuple[Event, ...]
 ) -> tuple[AttemptRow, ...]:
@@ -187,8 +196,7 @@ def _recap(engine: Engine, session: SessionId, decision: Accepted) -> str:
         if isinstance(event, StepAdvanced) and event.output.notes:
             notes = event.output.notes
             if not notes.blob:
-                return cut_text(str(notes.inline), RECAP_BYTES_MAX)
-            data = blobs.get(notes.digest) or engine.ledger.blob(notes.digest)
-            return cut_text(data.decode(), RECAP_BYTES_MAX)
+                return recap_of(notes, None)
+            return recap_of(notes, blobs.get(notes.digest) or engine.ledger.blob(notes.digest))
     before = engine.sessions.summary(session)
     return before.recap if before else ""

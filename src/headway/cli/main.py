@@ -14,9 +14,14 @@ from headway import __version__
 # The name of each command, the module that holds it as `command`, and its line in the help.
 COMMANDS: Final = {
     "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
+    "export": ("headway.cli.export_command", "Write a session to a file, with its proofs."),
     "gates": ("headway.cli.gates_command", "See what waits for a decision; approve or reject."),
+    "import": ("headway.cli.import_command", "Take a session in from such a file."),
+    "keys": ("headway.cli.keys_command", "Rotate the keys that sign tokens."),
     "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
-    "sessions": ("headway.cli.sessions_command", "List sessions; draw one; set its preferences."),
+    "rebuild": ("headway.cli.rebuild_command", "Make attempts and summaries anew from events."),
+    "sessions": ("headway.cli.sessions_command", "List, draw, steer and purge sessions."),
+    "verify": ("headway.cli.verify_command", "Check that everything is as it was recorded."),
     "workflows": ("headway.cli.workflows_command", "List workflow files; find what is wrong."),
 }
 

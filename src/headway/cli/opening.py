@@ -12,11 +12,20 @@ from headway.bootstrap import open_engine
 from headway.config import ConfigError, Settings, process_settings
 
 
+class CannotTell(click.ClickException):
+    """A command that found out nothing, where 1 means that it found something."""
+
+    exit_code = 2
+
+
 @contextmanager
-def opened(workflow_path: tuple[str, ...] | None = None) -> Iterator[tuple[Settings, Engine]]:
+def opened(
+    workflow_path: tuple[str, ...] | None = None,
+    refusal: type[click.ClickException] = click.ClickException,
+) -> Iterator[tuple[Settings, Engine]]:
     """Yield the settings and the engine of this home, perhaps on other workflow folders.
 
-    Raises click.ClickException for settings that cannot be used and for every fault.
+    Raises `refusal` for settings that cannot be used and for every fault.
     """
     try:
         settings = process_settings()
@@ -25,6 +34,6 @@ def opened(workflow_path: tuple[str, ...] | None = None) -> Iterator[tuple[Setti
         with open_engine(settings) as engine:
             yield settings, engine
     except ConfigError as error:
-        raise click.ClickException(str(error)) from error
+        raise refusal(str(error)) from error
     except Fault as fault:
-        raise click.ClickException(f"{fault.message}\n{fault.remedy}") from fault
+        raise refusal(f"{fault.message}\n{fault.remedy}") from fault

@@ -8,6 +8,7 @@ import click
 
 from headway.application.change_preferences import change_preferences
 from headway.application.list_sessions import SessionSummary, list_sessions
+from headway.application.purge_session import purge_session
 from headway.application.read_session import read_session
 from headway.application.requests import Autonomy, ChangePreferences, Reply, RiskPolicy
 from headway.cli.opening import opened
@@ -83,6 +84,23 @@ def _preference_lines(reply: Reply) -> Iterator[str]:
     warnings = reply["warnings"]
     assert isinstance(warnings, list)
     yield from (f"warning: {each}" for each in warnings)
+
+
+@command.command("purge", short_help="Remove a session for good.")
+@click.argument("session")
+@click.option("--yes", is_flag=True, help="Do it; without this nothing happens.")
+@click.option("--reason", default="", help="Why it goes: one line, kept in its tombstone.")
+def purge_command(session: str, reason: str, *, yes: bool) -> None:
+    """Remove SESSION, an id or the beginning of one, with its events, notes and blobs.
+
+    A tombstone says that it was there. Export it first if it may be wanted again.
+    """
+    if not yes:
+        raise click.UsageError("A purge cannot be taken back. Add --yes to do it.")
+    with opened() as (_, engine):
+        purged = purge_session(engine, session, reason)
+    removed = purged.removed
+    click.echo(f"{purged.session} is purged: {removed.events:,} events, {removed.blobs:,} blobs.")
 
 
 def session_lines(summary: SessionSummary, style: Style) -> Iterator[str]:

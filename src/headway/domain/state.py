@@ -6,7 +6,7 @@ about one attempt can see, and `decide` answers from such a part exactly as from
 """
 
 from collections.abc import Iterable
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 from msgspec.structs import replace
 
@@ -32,6 +32,9 @@ from headway.domain.ids import AttemptId, NodeId, next_attempt
 from headway.domain.values import JsonObject, Value
 
 Outcome: TypeAlias = StepAdvanced | AdvanceBlocked | GateOpened
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class NodeState(Value):
@@ -67,11 +70,19 @@ class SessionState(Value):
 
 
 def fold(events: Iterable[Event], state: SessionState | None = None) -> SessionState:
-    """Return the state after these events."""
+    """Return the state after these events, in time that grows with their number alone."""
     state = state or SessionState()
+    state = replace(
+        state,
+        nodes=_Owned(state.nodes),
+        attempts=_Owned(state.attempts),
+        folds=_Owned(state.folds),
+    )
     for event in events:
         state = evolve(state, event)
-    return state
+    return replace(
+        state, nodes=dict(state.nodes), attempts=dict(state.attempts), folds=dict(state.folds)
+    )
 
 
 def evolve(state: SessionState, event: Event) -> SessionState:  # noqa: C901  one arm an event kind
@@ -91,7 +102,7 @@ def evolve(state: SessionState, event: Event) -> SessionState:  # noqa: C901  on
             state = _ended(state, event)
             retry = AttemptState(node=event.node, blocks=event.blocks)
             attempt = next_attempt(event.attempt)
-            return replace(state, attempts={**state.attempts, attempt: retry}, tip=attempt)
+            return replace(state, attempts=_put(state.attempts, attempt, retry), tip=attempt)
         case GateOpened():
             return _ended(state, event)
         case CheckpointSaved():
@@ -112,6 +123,17 @@ def evolve(state: SessionState, event: Event) -> SessionState:  # noqa: C901  on
             assert_never(event)
 
 
+class _Owned(dict[K, V]):
+    """A dict that a fold alone has in hand, so that it may grow in place."""
+
+
+def _put(known: dict[K, V], key: K, value: V) -> dict[K, V]:
+    if isinstance(known, _Owned):
+        known[key] = value
+        return known
+    return {**known, key: value}
+
+
 def with_attempt(state: SessionState, attempt: AttemptId, node: NodeId) -> SessionState:
     """Return the state with an attempt minted on a node by a rehydrate, which leaves no event."""
     return _changed(state, attempt, node)
@@ -121,17 +143,17 @@ def _opened(state: SessionState, opened: Opened | None, *, first: bool = True) -
     if opened is None:
         return state
     node = NodeState(opened=opened, opened_at=state.version)
-    state = replace(state, nodes={**state.nodes, opened.node: node})
+    state = replace(state, nodes=_put(state.nodes, opened.node, node))
     if not first:
         return state
-    attempts = {**state.attempts, opened.attempt: AttemptState(node=opened.node)}
+    attempts = _put(state.attempts, opened.attempt, AttemptState(node=opened.node))
     return replace(state, attempts=attempts, tip=opened.attempt)
 
 
 def _folded(state: SessionState, change: ContextChange | None) -> SessionState:
     if change is None:
         return state
-    return replace(state, folds={**state.folds, state.version: fold_of(change)})
+    return replace(state, folds=_put(state.folds, state.version, fold_of(change)))
 
 
 def _ended(state: SessionState, outcome: Outcome) -> SessionState:
@@ -144,4 +166,4 @@ def _changed(
     state: SessionState, attempt: AttemptId, node: NodeId, **changes: object
 ) -> SessionState:
     known = state.attempts.get(attempt) or AttemptState(node=node)
-    return replace(state, attempts={**state.attempts, attempt: replace(known, **changes)})
+    return replace(state, attempts=_put(state.attempts, attempt, replace(known, **changes)))

@@ -94,6 +94,15 @@ def unknown_token() -> TokenFault:
     )
 
 
+def purged_token(what: str) -> TokenFault:
+    """Return the fault of a genuine token of a session that was purged; `what` says which, when."""
+    return TokenFault(
+        Code.TOKEN_UNKNOWN_NODE,
+        f"The token is genuine, but it belongs to {what}.",
+        remedy="Nothing of that session is left here. Call start_workflow to begin a new one.",
+    )
+
+
 def _mac(kind: TokenKind, nonce: bytes, key: bytes) -> bytes:
     return hmac.digest(key, nonce + kind.encode("ascii"), "sha256")[:MAC_BYTES]
 

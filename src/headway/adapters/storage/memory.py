@@ -6,7 +6,6 @@ their chain and checked on every read; one lock makes each call whole.
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,6 +13,8 @@ from msgspec.structs import replace
 from headway.adapters.storage.keyring import KEY_BYTES
 from headway.adapters.storage.ledger import checked_blob
 from headway.adapters.storage.matching import summary_holds, words_of
+from headway.adapters.storage.memory_custody import MemoryCustody, MemoryRecords
+from headway.adapters.storage.memory_kept import Kept
 from headway.adapters.storage.rows import stream_of
 from headway.adapters.storage.sealing import (
     EMPTY,
@@ -49,33 +50,23 @@ PROGRESS: Final = ("status", "step_id", "step_title", "nonce", "depth", "recap")
 
 def open_memory(clock: Clock, entropy: Entropy) -> Store:
     """Return a new, empty store."""
-    kept = _Kept()
+    kept = Kept()
     return Store(
         ledger_id=encode_id("ledger", entropy.draw(16)),
         ledger=MemoryLedger(kept, clock),
         sessions=MemorySessions(kept),
         keyring=MemoryKeyring(entropy),
         sources=MemorySources(),
+        records=MemoryRecords(kept),
+        custody=MemoryCustody(kept),
         close=lambda: None,
     )
-
-
-@dataclass(slots=True)
-class _Kept:
-    """What ledger and sessions share."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    streams: dict[StreamId, list[Sealed]] = field(default_factory=dict)
-    attempts: dict[bytes, AttemptRow] = field(default_factory=dict)
-    blobs: dict[Digest, bytes] = field(default_factory=dict)
-    summaries: dict[SessionId, SessionSummary] = field(default_factory=dict)
-    gates: dict[tuple[SessionId, int], GateRow] = field(default_factory=dict)
 
 
 class MemoryLedger:
     """Implements `ports.ledger.Ledger`."""
 
-    def __init__(self, kept: _Kept, clock: Clock) -> None:
+    def __init__(self, kept: Kept, clock: Clock) -> None:
         self._kept = kept
         self._clock = clock
 
@@ -187,7 +178,7 @@ class MemoryLedger:
 class MemorySessions:
     """Implements `ports.sessions.Sessions`."""
 
-    def __init__(self, kept: _Kept) -> None:
+    def __init__(self, kept: Kept) -> None:
         self._kept = kept
 
     def summary(self, session: SessionId) -> SessionSummary | None:

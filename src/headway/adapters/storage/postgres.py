@@ -21,6 +21,8 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Connection, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
+from headway.adapters.storage import custody_statements
+from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.database import Checked, Cursor
 from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
@@ -32,6 +34,7 @@ from headway.adapters.storage.postgres_faults import (
     outcome_unknown,
     server_fault,
 )
+from headway.adapters.storage.records import SqlRecords
 from headway.adapters.storage.schema import Place, known_ledger, make_ledger
 from headway.adapters.storage.sessions import SqlSessions
 from headway.adapters.storage.sources import SqlSources
@@ -78,6 +81,8 @@ def open_postgres(url: str, clock: Clock, entropy: Entropy) -> Store:
         sessions=SqlSessions(database),
         keyring=SqlKeyring(database, entropy),
         sources=SqlSources(database),
+        records=SqlRecords(database),
+        custody=SqlCustody(database, custody_statements.HOLD_BLOBS),
         close=database.close,
     )
 

@@ -22,6 +22,7 @@ from typing import Final, TypeVar
 from sqlalchemy import Connection, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
+from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.database import Cursor
 from headway.adapters.storage.drivers import Driver, DriverConnection, best_driver
 from headway.adapters.storage.group_commit import (
@@ -34,6 +35,7 @@ from headway.adapters.storage.group_commit import (
 )
 from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
+from headway.adapters.storage.records import SqlRecords
 from headway.adapters.storage.schema import Place, known_ledger, make_ledger
 from headway.adapters.storage.sessions import SqlSessions
 from headway.adapters.storage.sources import SqlSources
@@ -85,6 +87,8 @@ def open_sqlite(
         sessions=SqlSessions(database),
         keyring=SqlKeyring(database, entropy),
         sources=SqlSources(database),
+        records=SqlRecords(database),
+        custody=SqlCustody(database),
         close=database.close,
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from headway.ports.custody import Custody, Records
 from headway.ports.keyring import Keyring
 from headway.ports.ledger import Ledger
 from headway.ports.sessions import Sessions
@@ -18,4 +19,6 @@ class Store:
     sessions: Sessions
     keyring: Keyring
     sources: Sources
+    records: Records
+    custody: Custody
     close: Callable[[], None]

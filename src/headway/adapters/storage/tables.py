@@ -133,3 +133,22 @@ SOURCES: Final = Table(
     Column("position", NUMBER, primary_key=True),
     Column("path", TEXT, nullable=False, unique=True),
 )
+
+# What stays of a purged session.
+TOMBSTONES: Final = Table(
+    "tombstones",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("session", Text, nullable=False, unique=True),
+    Column("purged_at", BigInteger, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+
+# The keys of purged attempts, so that their tokens can be told what became of them.
+BURIED: Final = Table(
+    "buried",
+    METADATA,
+    Column("nonce", LargeBinary, primary_key=True),
+    Column("tombstone", Integer, ForeignKey("tombstones.id"), nullable=False),
+    sqlite_with_rowid=False,
+)

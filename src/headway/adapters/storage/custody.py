@@ -1,0 +1,197 @@
+"""Custody of whole streams on an SQL database.
+
+A purge removes the blobs of its stream that no other stream speaks of. Which those are is found by
+reading the stored bytes of all others: at leisure first, and then, in the purge's own transaction,
+only what was appended meanwhile. A digest anywhere in the bytes counts, so one blob too many may be
+kept, never one too few.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from headway.adapters.storage import custody_statements, statements
+from headway.adapters.storage.database import Checked, Cursor, Database, Row, SqlValue
+from headway.adapters.storage.rows import attempt_values, raw_digest, summary_values
+from headway.domain.history import mentions
+from headway.domain.ids import Digest, SessionId, StreamId
+from headway.ports.custody import Projections, Purged, SealedEvent, Tombstone
+from headway.ports.ledger import Blob, Conflict
+from headway.ports.sessions import SessionSummary
+
+EVENTS_A_PAGE: Final = 500
+TIME_MAX: Final = 253_402_300_800_000  # the end of the year 9999, beyond which no date is told
+
+
+class SqlCustody:
+    """Implements `ports.custody.Custody`.
+
+    `hold_blobs` is what a database needs to be told, if anything, so that no other transaction adds
+    a blob until the purge's own has ended.
+    """
+
+    def __init__(self, database: Database, hold_blobs: str | None = None) -> None:
+        self._database = database
+        self._hold_blobs = hold_blobs
+
+    def place(
+        self,
+        stream: StreamId,
+        events: Sequence[SealedEvent],
+        blobs: Sequence[Blob],
+        projections: Projections,
+    ) -> None:
+        """Keep a whole stream with its proofs. Raises Conflict when there is one of that name."""
+
+        def work(cursor: Cursor) -> None:
+            if _one(cursor, statements.STREAM_HEAD, stream) is not None:
+                raise Conflict
+            end = events[-1]
+            begun = _one(cursor, statements.BEGIN_STREAM, stream, end.version, end.hash)
+            assert begun is not None
+            key = int(begun[0])
+            cursor.executemany(statements.KEEP_EVENT, [(key, *event) for event in events])
+            cursor.executemany(
+                statements.KEEP_BLOB, [(raw_digest(blob.digest), blob.data) for blob in blobs]
+            )
+            _project(cursor, key, projections)
+
+        def kept(cursor: Cursor, _: None) -> bool:
+            return _one(cursor, statements.STREAM_HEAD, stream) is not None
+
+        self._database.write(Checked(work, kept))
+
+    def restate(self, stream: StreamId, version: int, projections: Projections) -> None:
+        """Replace a stream's summary and these attempts. Conflict unless it is at the version."""
+
+        def work(cursor: Cursor) -> None:
+            row = _one(cursor, statements.STREAM_HEAD, stream)
+            if row is None or row[1] != version:
+                raise Conflict
+            key = int(row[0])
+            cursor.execute(custody_statements.HOLD_STREAM, (key,))
+            _project(cursor, key, projections)
+
+        self._database.write(work)
+
+    def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
+        """Remove a stream, its projections, and the blobs that no other stream speaks of."""
+        seen: dict[int, int] = {}
+        own = self._database.read(lambda cursor: _own_blobs(cursor, stream))
+        if own is None:
+            return None
+        self._database.read(lambda cursor: _spare(cursor, own, seen, stream))
+
+        def work(cursor: Cursor) -> Purged | None:
+            if self._hold_blobs is not None:
+                cursor.execute(self._hold_blobs, ())
+            row = _one(cursor, statements.STREAM_HEAD, stream)
+            if row is None:
+                return None
+            key = int(row[0])
+            cursor.execute(custody_statements.HOLD_STREAM, (key,))
+            lone = set(own)
+            _spare(cursor, lone, seen, stream)
+            values = (tombstone.session, tombstone.purged_at, tombstone.reason)
+            cursor.execute(custody_statements.BURY, values)
+            cursor.execute(custody_statements.BURY_ATTEMPTS, (key, tombstone.session))
+            attempts = _dropped(cursor, custody_statements.DROP_ATTEMPTS, key)
+            cursor.execute(custody_statements.DROP_GATES, (key,))
+            cursor.execute(custody_statements.DROP_SUMMARY, (key,))
+            events = _dropped(cursor, custody_statements.DROP_EVENTS, key)
+            cursor.execute(custody_statements.DROP_STREAM, (key,))
+            blobs = sum(
+                _dropped(cursor, custody_statements.DROP_BLOB, raw_digest(name))
+                for name in sorted(lone)
+            )
+            return Purged(events=events, attempts=attempts, blobs=blobs)
+
+        def kept(cursor: Cursor, _: Purged | None) -> bool:
+            return _one(cursor, statements.STREAM_HEAD, stream) is None
+
+        return self._database.write(Checked(work, kept))
+
+    def tombstone(self, session: SessionId) -> Tombstone | None:
+        """Return the tombstone of a session."""
+        return self._tombstone(custody_statements.TOMBSTONE, session)
+
+    def tombstone_of(self, nonce: bytes) -> Tombstone | None:
+        """Return the tombstone of the session that a purged attempt belonged to."""
+        return self._tombstone(custody_statements.TOMBSTONE_OF, nonce)
+
+    def _tombstone(self, sql: str, key: SqlValue) -> Tombstone | None:
+        row = self._database.read(lambda cursor: _one(cursor, sql, key))
+        if row is None:
+            return None
+        session, purged_at, reason = row
+        return Tombstone(
+            session=SessionId(str(session)),
+            purged_at=purged_at if type(purged_at) is int and 0 <= purged_at < TIME_MAX else 0,
+            reason=str(reason),
+        )
+
+
+def _project(cursor: Cursor, stream: int, projections: Projections) -> None:
+    for row in projections.attempts:  # a damaged row may hold anything under its key
+        cursor.execute(custody_statements.DROP_ATTEMPT, (row.nonce,))
+    for nonce in projections.dropped:
+        cursor.execute(custody_statements.DROP_ATTEMPT, (nonce,))
+    cursor.executemany(
+        statements.KEEP_ATTEMPT, [attempt_values(stream, row) for row in projections.attempts]
+    )
+    cursor.execute(custody_statements.DROP_GATES, (stream,))
+    for gate in projections.gates:
+        cursor.execute(statements.KEEP_GATE, (stream, gate.version, gate.nonce, gate.recorded_at))
+    cursor.execute(custody_statements.DROP_SUMMARY, (stream,))
+    if projections.summary is not None:
+        cursor.execute(statements.KEEP_SUMMARY, _timed(stream, projections.summary))
+
+
+def _timed(stream: int, summary: SessionSummary) -> tuple[SqlValue, ...]:
+    *values, _, _ = summary_values(stream, summary, 0)
+    return (*values, summary.started_at, summary.updated_at)
+
+
+def _own_blobs(cursor: Cursor, stream: StreamId) -> set[Digest] | None:
+    """Return the blobs that a stream speaks of and that are stored."""
+    row = _one(cursor, statements.STREAM_HEAD, stream)
+    if row is None:
+        return None
+    named: set[Digest] = set()
+    for _, data in _pages(cursor, int(row[0]), 0):
+        named |= mentions(data)
+    return {name for name in named if _one(cursor, statements.BLOB, raw_digest(name)) is not None}
+
+
+def _spare(cursor: Cursor, lone: set[Digest], seen: dict[int, int], stream: StreamId) -> None:
+    """Take out the blobs that other streams speak of, in what was not seen of them yet."""
+    own = _one(cursor, statements.STREAM_HEAD, stream)
+    cursor.execute(custody_statements.STREAM_ENDS, ())
+    for key, version in cursor.fetchall():
+        if not lone:
+            return
+        if (own is not None and key == own[0]) or version == seen.get(key):
+            continue
+        for at, data in _pages(cursor, key, seen.get(key, 0)):
+            lone -= mentions(data)
+            seen[key] = at
+
+
+def _pages(cursor: Cursor, stream: int, after: int) -> Iterator[Row]:
+    """Yield version and bytes of a stream's events, a page in memory at a time."""
+    while True:
+        cursor.execute(custody_statements.EVENT_BYTES, (stream, after, EVENTS_A_PAGE))
+        page = cursor.fetchall()
+        yield from page
+        if len(page) < EVENTS_A_PAGE or not isinstance(page[-1][0], int):
+            return
+        after = page[-1][0]
+
+
+def _dropped(cursor: Cursor, sql: str, key: int | bytes) -> int:
+    cursor.execute(sql, (key,))
+    return cursor.rowcount
+
+
+def _one(cursor: Cursor, sql: str, *values: SqlValue) -> Row | None:
+    cursor.execute(sql, values)
+    return cursor.fetchone()

@@ -1,0 +1,54 @@
+"""`headway export`: a session as one file, with its workflow, blobs and proofs."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from headway.application.export_session import export_session
+from headway.cli.opening import opened
+
+SUFFIX = ".headway.jsonl"
+
+
+@click.command("export")
+@click.argument("session")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=f"The file to write; by default SESSION{SUFFIX} in this folder.",
+)
+def command(session: str, output: Path | None) -> None:
+    """Write SESSION, an id or the beginning of one, to a bundle that `headway import` reads."""
+    with opened() as (_, engine):
+        bundle = export_session(engine, session)
+        path = output or Path(f"{bundle.session}{SUFFIX}")
+        if path.exists():
+            raise click.ClickException(
+                f"{path} is there already.\nRemove it, or name another file with -o."
+            )
+        try:
+            write_whole(path, bundle.lines)
+        except OSError as error:
+            raise click.ClickException(
+                f"{path} cannot be written: {error.strerror or error}.\n"
+                "Nothing was left behind; name another file with -o."
+            ) from error
+    click.echo(f"{bundle.session}: {bundle.events:,} events, {bundle.blobs:,} blobs in {path}")
+
+
+def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file that is there whole or not at all, readable by its owner alone."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

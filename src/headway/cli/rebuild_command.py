@@ -1,0 +1,25 @@
+"""`headway rebuild`: attempts and summaries made anew from the events."""
+
+import sys
+
+import click
+
+from headway.application.rebuild_store import rebuild_store
+from headway.cli.opening import opened
+from headway.cli.progress import progress
+
+
+@click.command("rebuild")
+def command() -> None:
+    """Make the rows that stand beside the events, attempts and summaries, anew from them.
+
+    A session whose events do not prove themselves is left as it is and named; then it ends with 1.
+    """
+    with opened() as (_, engine), progress("rebuilt") as tell:
+        report = rebuild_store(engine, tell)
+    dropped = f", {report.dropped:,} attempts without a node dropped" if report.dropped else ""
+    click.echo(f"{report.sessions:,} sessions, {report.mended:,} mended{dropped}.")
+    for problem in report.problems:
+        click.echo(f"Left as it is: {problem.text()}", err=True)
+    if report.problems:
+        sys.exit(1)

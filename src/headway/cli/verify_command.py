@@ -1,0 +1,59 @@
+"""`headway verify`: is everything as it was recorded? Exit code 0 yes, 1 no, 2 it could not run."""
+
+import json
+import sys
+
+import click
+
+from headway.application.verify_store import Problem, VerifyReport, verify_store
+from headway.cli.opening import CannotTell, opened
+from headway.cli.progress import progress
+
+EXIT_PROBLEMS = 1
+
+_REMEDY = (
+    "`headway rebuild` mends attempts and summaries. What stands in events or blobs comes back "
+    "from a backup alone; other sessions are not affected."
+)
+
+
+@click.command("verify")
+@click.argument("session", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def command(session: str | None, *, as_json: bool) -> None:
+    """Walk every session's hash chain and check blobs, attempts and summaries against it.
+
+    SESSION, an id or the beginning of one, narrows it to one. Ends with 0 when all is as recorded,
+    1 when something is not, 2 when it could not be told.
+    """
+    with opened(refusal=CannotTell) as (_, engine), progress("verified") as tell:
+        report = verify_store(engine, session, tell)
+    click.echo(_json(report) if as_json else _text(report))
+    if report.problems:
+        sys.exit(EXIT_PROBLEMS)
+
+
+def _text(report: VerifyReport) -> str:
+    lines = [problem.text() for problem in report.problems]
+    looked = f"{report.streams:,} sessions, {report.events:,} events, {report.blobs:,} blobs"
+    if not lines:
+        return f"All is as recorded: {looked}."
+    lines.append(f"{len(lines)} problems found in {looked}.")
+    return "\n".join([*lines, _REMEDY])
+
+
+def _json(report: VerifyReport) -> str:
+    return json.dumps(
+        {
+            "ok": not report.problems,
+            "streams": report.streams,
+            "events": report.events,
+            "blobs": report.blobs,
+            "problems": [_problem(each) for each in report.problems],
+        },
+        indent=2,
+    )
+
+
+def _problem(problem: Problem) -> dict[str, object]:
+    return {"stream": problem.stream, "version": problem.version, "what": problem.what}

@@ -1,0 +1,131 @@
+"""Custody of whole streams: to look at what is stored as it is, and to move, mend or remove it.
+
+`Records` reads past every cache and judges nothing, so that what is damaged can be named by whoever
+reads. `Custody` changes a whole stream in one transaction: all of it, or nothing.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from headway.domain.ids import Digest, SessionId, StreamId
+from headway.domain.values import Value
+from headway.ports.ledger import AttemptRow, Blob
+from headway.ports.sessions import GateRow, SessionSummary
+
+
+class StoredEvent(NamedTuple):
+    """An event's row as a store returns it; a damaged one may hold anything."""
+
+    version: object
+    recorded_at: object
+    hash: object
+    data: object
+
+
+class SealedEvent(NamedTuple):
+    """An event's row that was checked."""
+
+    version: int
+    recorded_at: int
+    hash: bytes
+    data: bytes
+
+
+class Damaged(NamedTuple):
+    """A row that cannot be read: its key, as the store returns it, and what is wrong."""
+
+    nonce: object
+    problem: str
+
+
+class Standing(NamedTuple):
+    """A stream's end and its projections, all of one moment. Rows that cannot be read are apart.
+
+    `version` and `hash` are what the stream's row says, whatever that is.
+    """
+
+    version: object
+    hash: object
+    attempts: tuple[AttemptRow, ...]
+    summary: SessionSummary | None
+    damaged_attempts: tuple[Damaged, ...] = ()
+    damaged_summary: str | None = None
+    gates: tuple[GateRow, ...] = ()  # by version
+
+
+class Projections(Value):
+    """The rows that stand beside a stream; summary and gates keep their own times.
+
+    `dropped` are the keys of attempts that stand for nothing.
+    """
+
+    attempts: tuple[AttemptRow, ...]
+    summary: SessionSummary | None
+    gates: tuple[GateRow, ...] = ()
+    dropped: tuple[bytes, ...] = ()
+
+
+class Tombstone(Value):
+    """What stays of a purged session: that it was there, since when it is not, and why."""
+
+    session: SessionId
+    purged_at: int
+    reason: str = ""
+
+
+class Purged(Value):
+    """How much a purge removed."""
+
+    events: int
+    attempts: int
+    blobs: int
+
+
+class Records(Protocol):
+    """What is stored, as it is stored. Every method raises `StoreUnavailable`."""
+
+    def streams(self) -> tuple[StreamId, ...]:
+        """Return the names of all streams, in order."""
+
+    def standing(self, stream: StreamId) -> Standing | None:
+        """Return a stream's end and projections; None when there is no such stream."""
+
+    def events(self, stream: StreamId, after: int, limit: int) -> Sequence[StoredEvent]:
+        """Return at most `limit` events after a version, in order of version."""
+
+    def blobs(self) -> tuple[Digest, ...]:
+        """Return the names of all blobs."""
+
+    def blob(self, digest: Digest) -> bytes | None:
+        """Return the bytes stored under a name, whether they match it or not."""
+
+    def strays(self) -> tuple[str, ...]:
+        """Return, in words, what stands without a stream."""
+
+
+class Custody(Protocol):
+    """Places, mends and removes whole streams. Every method raises `StoreUnavailable`."""
+
+    def place(
+        self,
+        stream: StreamId,
+        events: Sequence[SealedEvent],
+        blobs: Sequence[Blob],
+        projections: Projections,
+    ) -> None:
+        """Keep a whole stream with its proofs. Raises `Conflict` when there is one of that name."""
+
+    def restate(self, stream: StreamId, version: int, projections: Projections) -> None:
+        """Replace a stream's summary and these attempts. `Conflict` unless it is at the version."""
+
+    def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
+        """Remove a stream, its projections, and the blobs that no other stream speaks of.
+
+        None when there is no such stream.
+        """
+
+    def tombstone(self, session: SessionId) -> Tombstone | None:
+        """Return the tombstone of a session."""
+
+    def tombstone_of(self, nonce: bytes) -> Tombstone | None:
+        """Return the tombstone of the session that a purged attempt belonged to."""
