@@ -21,6 +21,23 @@ def newer_store(place: object, found: str, known: int) -> Fault:
     )
 
 
+def half_migrated(place: object, version: int, problem: str) -> Fault:
+    """Return the fault of a store whose tables are not what its version says."""
+    return final(
+        f"The store {place} cannot be brought to schema version {version}: {problem}. "
+        "Its tables are not those its own version has; nothing was changed.",
+        "Restore it from a backup made before it was changed by hand, or by another program.",
+    )
+
+
+def half_made(place: object, missing: str) -> Fault:
+    """Return the fault of a store that lacks a table."""
+    return final(
+        f"The store {place} lacks the table {missing}.",
+        "Restore it from a backup.",
+    )
+
+
 def closed(place: object) -> Fault:
     """Return the fault of a call after the store was closed."""
     return final(f"The store {place} is closed.", "Restart Headway; it was stopping.")
