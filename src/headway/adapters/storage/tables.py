@@ -112,8 +112,8 @@ SESSIONS: Final = Table(
 GATES: Final = Table(
     "gates",
     METADATA,
-    Column("stream", Integer, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
-    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("stream", NUMBER, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
+    Column("version", NUMBER, primary_key=True, autoincrement=False),
     Column("nonce", LargeBinary, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
     Index("gates_by_time", "recorded_at"),
@@ -138,10 +138,10 @@ SOURCES: Final = Table(
 TOMBSTONES: Final = Table(
     "tombstones",
     METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("session", Text, nullable=False, unique=True),
+    Column("id", NUMBER, primary_key=True),
+    Column("session", TEXT, nullable=False, unique=True),
     Column("purged_at", BigInteger, nullable=False),
-    Column("reason", Text, nullable=False),
+    Column("reason", TEXT, nullable=False),
 )
 
 # The keys of purged attempts, so that their tokens can be told what became of them.
@@ -149,6 +149,6 @@ BURIED: Final = Table(
     "buried",
     METADATA,
     Column("nonce", LargeBinary, primary_key=True),
-    Column("tombstone", Integer, ForeignKey("tombstones.id"), nullable=False),
+    Column("tombstone", NUMBER, ForeignKey("tombstones.id"), nullable=False),
     sqlite_with_rowid=False,
 )
