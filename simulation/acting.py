@@ -168,7 +168,7 @@ class Acting:
         results = (CheckResult(check="unit", exit_code=0 if passed else 1),)
         self._heard(
             self._decided(
-                attempt, lambda name: RecordChecks(attempt=name, results=results), NOTHING
+                attempt, lambda name: RecordChecks(attempt=name, results=results), WRONG_INPUT
             )
         )
 
