@@ -22,7 +22,6 @@ from headway.domain.events import (
     GateDecided,
     GateOpened,
     Opened,
-    PreferencesChanged,
     SessionStarted,
     StepAdvanced,
 )
@@ -62,7 +61,7 @@ def check_session(
     state = fold(events)
     _check_outcomes(events, known)
     _check_nodes(workflow, events, state)
-    _check_rows(engine, ledger, session, events, state)
+    _check_rows(engine, ledger, session, state)
     _check_summary(engine, session, workflow, events)
 
 
@@ -141,27 +140,10 @@ def _check_nodes(workflow: Workflow, events: list[Event], state: SessionState) -
             raise Violation(f"the context of {opened.node} is {held}, and was given as {context}")
 
 
-def _stale(events: list[Event]) -> dict[NodeId, set[int]]:
-    """Return where the attempts of a node may stand, besides where it stands now.
-
-    An attempt that is minted while the preferences of its node change keeps those before, and its
-    retries do: known, and to be mended in the ledger's mint.
-    """
-    openings: dict[NodeId, set[int]] = {}
-    changed: set[NodeId] = set()
-    for version, event in enumerate(events, 1):
-        if isinstance(event, SessionStarted | StepAdvanced | PreferencesChanged) and event.opened:
-            openings.setdefault(event.opened.node, set()).add(version)
-            if isinstance(event, PreferencesChanged):
-                changed.add(event.opened.node)
-    return {node: openings[node] for node in changed}
-
-
 def _check_rows(
     engine: Engine,
     ledger: FaultyLedger,
     session: SessionId,
-    events: list[Event],
     state: SessionState,
 ) -> None:
     rows = {name: attempt_row(session, state, name) for name in state.attempts}
@@ -169,21 +151,15 @@ def _check_rows(
         if minted.session == session and minted.attempt not in rows:
             standing = state.nodes[minted.node].opened_at
             rows[minted.attempt] = replace(minted, opened_at=standing)
-    stale = _stale(events)
-    for row in list(rows.values()):
+    for row in rows.values():
         head = ledger.inner.head(row.nonce)
-        held = head.row if head else None
-        if held and held.opened_at in stale.get(row.node, ()):
-            rows[row.attempt] = replace(row, opened_at=held.opened_at)
-        if head is None or held != rows[row.attempt] or head.version != state.version:
+        if head is None or head.row != row or head.version != state.version:
             raise Violation(f"the token row is {head}, and folded it is {row}")
     for name in list(rows)[-_LOADED_MAX:]:
         loaded = load(engine, rows[name].nonce).scene.state
         node = loaded.attempts[name].node
         folded = state.attempts.get(name, loaded.attempts[name])
-        same = loaded.attempts[name] == folded
-        if rows[name].opened_at == state.nodes[node].opened_at:
-            same = same and loaded.nodes[node] == state.nodes[node]
+        same = loaded.attempts[name] == folded and loaded.nodes[node] == state.nodes[node]
         if not same or any(state.folds[at] != held for at, held in loaded.folds.items()):
             raise Violation(f"{name} as loaded is not {name} as folded")
 
