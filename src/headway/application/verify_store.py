@@ -1,4 +1,4 @@
-"""Verify the store: every session's chain, its blobs, its attempts and its summary.
+"""Verify the store: every session's chain, its blobs, its attempts, its summary and its words.
 
 Everything is read as it is stored, past every cache. What is found is a report, never a fault: a
 damaged session does not keep the others from being looked at.
@@ -23,6 +23,7 @@ from headway.application.proving import (
     summary_of,
     unplaced,
 )
+from headway.application.search_words import words_in_state
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.history import mentions
 from headway.domain.ids import Digest, NodeId, SessionId, StreamId, digest, session_stream
@@ -161,6 +162,13 @@ class _Verifier:
         if misplaced is not None:
             yield misplaced
             return
+        words = words_in_state(history.state, workflow, self.engine.records.blob)
+        lost = len(words - end.words)  # more may have come meanwhile
+        if lost:
+            yield Problem(
+                stream=history.stream,
+                what=f"cannot be found by {lost} of its words",
+            )
         if end.damaged_summary is not None or end.summary is None:
             what = "is missing" if end.damaged_summary is None else "cannot be read"
             yield Problem(stream=history.stream, what=f"has a summary that {what}")
