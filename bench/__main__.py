@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench import advances, proofs, threads, verbs
+from bench import advances, proofs, search, threads, verbs
 from bench.figures import Figure, as_json, over, table
 from bench.machine import facts
 from bench.sizes import FULL, QUICK, Sizes
@@ -54,6 +54,7 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
     advances.write_workflow(files)
     settings = Settings(home=home, user_home=folder, workflow_path=(str(files),))
     yield from verbs.measure_compiler(sizes)
+    yield from search.measure_search(home, sizes)
     with open_engine(settings) as engine:
         yield from advances.measure_advances(engine, workspace, home / DATABASE_NAME, sizes)
         yield from threads.measure_threads(engine, workspace, sizes)

@@ -12,7 +12,8 @@ class Sizes:
     rounds: int = 60
     repeats: int = 30
     files: int = 60
+    sessions: int = 10_000
 
 
 FULL = Sizes()
-QUICK = Sizes(depths=(3, 6, 9), blocks=2, rounds=2, repeats=2, files=3)
+QUICK = Sizes(depths=(3, 6, 9), blocks=2, rounds=2, repeats=2, files=3, sessions=20)

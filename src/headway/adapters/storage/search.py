@@ -14,7 +14,7 @@ from headway.adapters.storage.database import Cursor, Database
 from headway.domain.errors import Fault
 from headway.domain.words import Asked
 
-FOLD_EVERY: Final = 64
+FOLD_EVERY: Final = 128
 FOLD_MAX: Final = 512  # taken in one transaction
 WORDS_PER_ENTRY_MAX: Final = 4_000  # so that an entry stays within what a database can index
 ENTRY_BITS: Final = 20  # an entry's id: its stream's, then its number among the stream's entries
@@ -42,8 +42,8 @@ class Index(Protocol):
     def drop(self, cursor: Cursor, first: int, last: int) -> None:
         """Take out the entries of a range of ids."""
 
-    def entries(self, cursor: Cursor, asked: Asked) -> list[int]:
-        """Return the ids of the entries that hold a word."""
+    def streams(self, cursor: Cursor, asked: Asked) -> set[int]:
+        """Return the streams of the entries that hold a word."""
 
     def words(self, cursor: Cursor, first: int, last: int) -> set[str]:
         """Return the words of the entries of a range of ids; what cannot be read is left out."""
@@ -102,8 +102,8 @@ class Search:
         found: set[int] | None = None
         for each in sorted(asked, key=lambda each: -len(each.word)):  # the longest is the rarest
             part = f" {each.word}" if each.beginning else f" {each.word} "
-            holding = {stream for stream, words in waiting if part in words}
-            holding.update(entry >> ENTRY_BITS for entry in self._index.entries(cursor, each))
+            holding = self._index.streams(cursor, each)
+            holding.update(stream for stream, words in waiting if part in words)
             found = holding if found is None else found & holding
             if not found:
                 return set()

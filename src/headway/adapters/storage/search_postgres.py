@@ -1,5 +1,6 @@
 """Full text on PostgreSQL: the words of an entry are a tsvector, found through a GIN index."""
 
+from itertools import chain
 from typing import Final
 
 from headway.adapters.storage.database import Cursor
@@ -10,7 +11,7 @@ _PUT: Final = (
     "INSERT INTO searched (id, words) VALUES (?, array_to_tsvector(string_to_array(?, ' ')))"
 )
 _DROP: Final = "DELETE FROM searched WHERE id BETWEEN ? AND ?"
-_ENTRIES: Final = "SELECT id FROM searched WHERE words @@ CAST(? AS tsquery)"
+_STREAMS: Final = "SELECT id >> 20 FROM searched WHERE words @@ CAST(? AS tsquery)"
 _WORDS: Final = (
     "SELECT DISTINCT unnest(tsvector_to_array(words)) FROM searched WHERE id BETWEEN ? AND ?"
 )
@@ -31,10 +32,10 @@ class TsvectorIndex:
         """Take out the entries of a range of ids."""
         cursor.execute(_DROP, (first, last))
 
-    def entries(self, cursor: Cursor, asked: Asked) -> list[int]:
-        """Return the ids of the entries that hold a word."""
-        cursor.execute(_ENTRIES, (f"'{asked.word}'" + ":*" * asked.beginning,))
-        return [int(row[0]) for row in cursor.fetchall()]
+    def streams(self, cursor: Cursor, asked: Asked) -> set[int]:
+        """Return the streams of the entries that hold a word."""
+        cursor.execute(_STREAMS, (f"'{asked.word}'" + ":*" * asked.beginning,))
+        return set(chain.from_iterable(cursor.fetchall()))
 
     def words(self, cursor: Cursor, first: int, last: int) -> set[str]:
         """Return the words of the entries of a range of ids."""

@@ -6,6 +6,7 @@ by blanks and in the form they are compared in: the `ascii` tokenizer leaves the
 
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from headway.adapters.storage.database import Cursor
@@ -17,7 +18,7 @@ _WORDS: Final = "SELECT id, words FROM searched WHERE id BETWEEN ? AND ? ORDER B
 _DROP: Final = "DELETE FROM searched WHERE id BETWEEN ? AND ?"
 _TAKE_OUT: Final = "INSERT INTO search (search, rowid, words) VALUES ('delete', ?, ?)"
 _TAKE_OUT_ALL: Final = "INSERT INTO search (search) VALUES ('delete-all')"
-_ENTRIES: Final = "SELECT rowid FROM search WHERE search MATCH ?"
+_STREAMS: Final = "SELECT rowid >> 20 FROM search WHERE search MATCH ?"
 _INDEXED: Final = "SELECT TOTAL(doc) FROM search_terms"
 _PAGE: Final = 500
 _ID_MAX: Final = 2**63 - 1
@@ -47,10 +48,10 @@ class FtsIndex:
         if unreadable:
             self.refill(cursor)
 
-    def entries(self, cursor: Cursor, asked: Asked) -> list[int]:
-        """Return the ids of the entries that hold a word."""
-        cursor.execute(_ENTRIES, (f'"{asked.word}"' + "*" * asked.beginning,))
-        return [row[0] for row in cursor.fetchall()]
+    def streams(self, cursor: Cursor, asked: Asked) -> set[int]:
+        """Return the streams of the entries that hold a word."""
+        cursor.execute(_STREAMS, (f'"{asked.word}"' + "*" * asked.beginning,))
+        return set(chain.from_iterable(cursor.fetchall()))
 
     def words(self, cursor: Cursor, first: int, last: int) -> set[str]:
         """Return the words of the entries of a range of ids; what cannot be read is left out."""

@@ -1,6 +1,8 @@
 """Session summaries on an SQL database: only read here, since the ledger's append writes them."""
 
+from collections.abc import Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import Final
 
 from sqlalchemy import Connection, Select, select
@@ -93,5 +95,5 @@ def _among(core: Connection, query: SessionQuery, streams: set[int]) -> list[Row
 def _first_among(core: Connection, query: SessionQuery, streams: set[int]) -> set[int]:
     """Return the first of many streams: in the order of the sessions, as many as are wanted."""
     with core.execute(_narrowed(select(SESSIONS.c.stream), query)) as result:
-        keys = (int(row[0]) for row in result)
+        keys: Iterator[int] = map(itemgetter(0), result)
         return set(islice((key for key in keys if key in streams), query.limit))
