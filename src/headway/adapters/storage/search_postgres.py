@@ -12,6 +12,9 @@ _PUT: Final = (
 )
 _DROP: Final = "DELETE FROM searched WHERE id BETWEEN ? AND ?"
 _STREAMS: Final = "SELECT id >> 20 FROM searched WHERE words @@ CAST(? AS tsquery)"
+# Reading every entry whole, as the planner would for a frequent word, takes ten times as long.
+_BY_INDEX: Final = "SET enable_seqscan = off"
+_AS_BEFORE: Final = "RESET enable_seqscan"
 _WORDS: Final = (
     "SELECT DISTINCT unnest(tsvector_to_array(words)) FROM searched WHERE id BETWEEN ? AND ?"
 )
@@ -34,8 +37,12 @@ class TsvectorIndex:
 
     def streams(self, cursor: Cursor, asked: Asked) -> set[int]:
         """Return the streams of the entries that hold a word."""
-        cursor.execute(_STREAMS, (f"'{asked.word}'" + ":*" * asked.beginning,))
-        return set(chain.from_iterable(cursor.fetchall()))
+        cursor.execute(_BY_INDEX, ())
+        try:
+            cursor.execute(_STREAMS, (f"'{asked.word}'" + ":*" * asked.beginning,))
+            return set(chain.from_iterable(cursor.fetchall()))
+        finally:
+            cursor.execute(_AS_BEFORE, ())
 
     def words(self, cursor: Cursor, first: int, last: int) -> set[str]:
         """Return the words of the entries of a range of ids."""

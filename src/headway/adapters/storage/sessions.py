@@ -86,6 +86,8 @@ def _rows(core: Connection, statement: Select[Row]) -> list[Row]:
 
 def _among(core: Connection, query: SessionQuery, streams: set[int]) -> list[Row]:
     """Return the rows of a query among the streams that hold its words."""
+    if not streams:
+        return []
     if len(streams) > LISTED_MAX:
         streams = _first_among(core, query, streams)
     statement = _narrowed(select(*_FIELDS), query).where(SESSIONS.c.stream.in_(sorted(streams)))
