@@ -81,9 +81,12 @@ class SqlLedger:
             return row is not None and row[0] == last.hash
 
         sealed, due = self._database.write(Checked(work, kept))
+        records = recorded(write.stream, sealed)
+        for record, each in zip(records, sealed, strict=True):  # the next call reads these
+            self._events.put((write.stream, record.version), record, len(each.data))
         if due:
             self._search.fold()
-        return recorded(write.stream, sealed)
+        return records
 
     def head(self, nonce: bytes) -> AttemptHead | None:
         """Return what a token's nonce stands for, or None when no such attempt was recorded."""
