@@ -58,6 +58,16 @@ def file_fault(error: OSError, path: Path) -> Fault:
     )
 
 
+def file_gone(path: Path) -> Fault:
+    """Return the fault of a file that was deleted or replaced while it was open."""
+    return final(
+        f"The store {path} was deleted or replaced while Headway had it open; "
+        "nothing of this call was kept.",
+        "Put the file back, from a backup if need be, and restart Headway. "
+        "Without the file a restart begins a new, empty store.",
+    )
+
+
 def not_a_store(path: Path) -> Fault:
     """Return the fault of a file that holds something else."""
     return final(
