@@ -25,6 +25,12 @@ def driver_fault(error: BaseException, path: Path) -> Fault:
             )
         case sqlite3.SQLITE_FULL:
             return no_room(path)
+        case sqlite3.SQLITE_IOERR:  # a spent quota too; the driver tells no more of it
+            return unavailable(
+                f"The store {path} could not be read or written ({error}).",
+                "See whether a quota or a limit on the size of files is used up, or the disk "
+                "fails; then repeat the call. Nothing recorded was lost.",
+            )
         case sqlite3.SQLITE_PERM | sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN:
             return unavailable(
                 f"The store {path} cannot be opened for writing ({error}).",
