@@ -4,12 +4,12 @@ Colour is only ever added to what already says it: a mark, a word. Where the ter
 the box lines, plain ASCII stands for them.
 """
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from headway.application.read_session import Kind, Row, Tree
+from headway.cli.safe_text import cells
 
 WIDTH_MIN: Final = 40
 ROWS_MAX: Final = 200  # a longer session is shown by its beginning and its end
@@ -83,11 +83,11 @@ def fitted(text: str, width: int, style: Style) -> str:
     """Return the text in at most `width` cells of a terminal, with a mark where it was cut."""
     shown = text if style.unicode else text.encode("ascii", "replace").decode()
     mark = "…" if style.unicode else "~"
-    if sum(map(_cells, shown)) <= width:
+    if cells(shown) <= width:
         return shown
     kept, used = [], 0
     for character in shown:
-        used += _cells(character)
+        used += cells(character)
         if used > width - 1:
             break
         kept.append(character)
@@ -115,9 +115,3 @@ def _prefixes(rows: Sequence[Row], style: Style, width: int) -> list[str]:
         found.append((around + (joint if follows[row.depth] else last))[-width:])
         follows[row.depth] = True
     return found[::-1]
-
-
-def _cells(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
