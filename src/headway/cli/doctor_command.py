@@ -11,8 +11,8 @@ from headway.application.diagnose_home import Finding, Level, diagnose_home
 from headway.cli.opening import looked_at
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.safe_text import one_line, wrapped
+from headway.cli.style import WIDTH_MIN, Style
 from headway.cli.terminal import output_style
-from headway.cli.tree_drawing import WIDTH_MIN, Style
 
 EXIT_PROBLEMS: Final = 1
 PART_WIDTH: Final = 12

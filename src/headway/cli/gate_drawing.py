@@ -9,7 +9,7 @@ from typing import Final
 
 from headway.application.requests import Json, Reply
 from headway.cli.safe_text import moment, one_line, shown
-from headway.cli.tree_drawing import Style
+from headway.cli.style import Style
 
 INDENT: Final = "    "
 

@@ -6,7 +6,6 @@ Laws.
 3. Ctrl-C ends with 130, at a question as anywhere else.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -49,6 +48,8 @@ def refusing(ctx: click.Context, args: Sequence[str]) -> Iterator[None]:
     except click.ClickException as error:
         if not _asks_for_json(args):
             raise
+        import json
+
         click.echo(json.dumps(_envelope(error), indent=2), err=True)
         ctx.exit(error.exit_code)
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ from typing import Final
 from headway.application.describe_session import GateStanding, SessionDescription, StepLeft
 from headway.cli.options import indented_json
 from headway.cli.safe_text import moment, one_line, wrapped
-from headway.cli.tree_drawing import WIDTH_MIN, Style, fitted
+from headway.cli.style import WIDTH_MIN, Style, fitted
 from headway.ports.sessions import SessionSummary
 
 INDENT: Final = "   "
@@ -33,7 +33,8 @@ def list_lines(summary: SessionSummary, style: Style) -> Iterator[str]:
 def show_lines(told: SessionDescription, style: Style, *, whole: bool) -> Iterator[str]:
     """Yield the page of a session: what it is, where it stands, what was done."""
     width = max(style.width, WIDTH_MIN)
-    yield style.paint(f"{told.session_id}  {words(told.status)}", COLOURS[told.status])
+    head = fitted(f"{told.session_id}  {words(told.status)}", width, style)
+    yield style.paint(head, COLOURS[told.status])
     for name, text in _facts(told):
         lines = list(wrapped(one_line(text), width - NAME_WIDTH))
         yield style.paint(name.ljust(NAME_WIDTH), "dim") + lines[0]

@@ -12,8 +12,8 @@ from headway.application.faults import fault_reply
 from headway.cli.opening import looked_at
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.safe_text import moment, one_line, wrapped
+from headway.cli.style import WIDTH_MIN, Style, fitted
 from headway.cli.terminal import output_style
-from headway.cli.tree_drawing import WIDTH_MIN, Style, fitted
 from headway.domain.values import Json
 from headway.ports.onlooker import StoreFacts
 from headway.ports.sessions import SessionSummary

@@ -5,7 +5,7 @@ from typing import Final
 
 from headway.application.requests import Json, Reply
 from headway.cli.safe_text import one_line, wrapped
-from headway.cli.tree_drawing import WIDTH_MIN, Style, fitted
+from headway.cli.style import WIDTH_MIN, Style, fitted
 
 INDENT: Final = "   "
 NAME_WIDTH: Final = 10

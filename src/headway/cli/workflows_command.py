@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from headway.application.finding import wire_diagnostic
 from headway.application.inspect_workflow import inspect_workflow
 from headway.application.lint_workflows import Linted, lint_workflows
 from headway.application.list_workflows import list_workflows
@@ -14,8 +15,8 @@ from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, print_json
 from headway.cli.refusing import Refusal, envelope
 from headway.cli.safe_text import one_line, wrapped
+from headway.cli.style import WIDTH_MIN, Style
 from headway.cli.terminal import output_style
-from headway.cli.tree_drawing import WIDTH_MIN, Style
 from headway.cli.workflow_drawing import workflow_lines
 
 _PATHS = click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
@@ -94,7 +95,9 @@ def lint_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
         what = "There is no workflow file here: *.json, *.yaml or *.yml."
         raise Refusal(envelope(what, "Name a file or a folder that holds some.", "NOT_FOUND"))
     if as_json:
-        print_json(linted)
+        found = [wire_diagnostic(each) for each in linted.diagnostics]
+        files, shadowed = list(linted.files), list(linted.shadowed)
+        print_json({"files": files, "diagnostics": found, "shadowed": shadowed})
     else:
         _tell(linted)
     sys.exit(1 if linted.errors else 0)

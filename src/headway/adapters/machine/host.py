@@ -1,18 +1,20 @@
-"""The machine at hand, by the means of its operating system."""
+"""The machine at hand, by the means of its operating system.
+
+What only one of the looks needs is imported by it: `headway status` asks for little and at once.
+"""
 
 import os
-import shutil
-import socket
 import stat
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headway.ports.machine import Disk, Process
+
+if TYPE_CHECKING:
+    import subprocess
 
 PROGRAM_SECONDS_MAX: Final = 5.0
 ANSWER_SECONDS_MAX: Final = 1.0
@@ -41,14 +43,19 @@ class HostMachine:
         """Return the room on the disk under a folder, or under the first above it that exists."""
         for each in (folder, *folder.parents):
             try:
-                usage = shutil.disk_usage(each)
+                found = os.statvfs(each)
             except OSError:
                 continue
-            return Disk(free_bytes=usage.free, total_bytes=usage.total)
+            return Disk(
+                free_bytes=found.f_bavail * found.f_frsize,
+                total_bytes=found.f_blocks * found.f_frsize,
+            )
         return None
 
     def fsync_ms(self, folder: Path) -> float:
         """Return how long it takes to bring a small file to the disk. Raises OSError."""
+        import tempfile
+
         with tempfile.TemporaryFile(dir=folder) as file:
             began = time.perf_counter()
             file.write(bytes(PROBE_BYTES))
@@ -70,6 +77,8 @@ class HostMachine:
 
     def is_free(self, host: str, port: int) -> bool:
         """Tell whether a server could listen there."""
+        import socket
+
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -105,7 +114,9 @@ class HostMachine:
         pids = sorted(set(_holding(lines, device)) - {os.getpid()})
         return tuple(_process(pid) for pid in pids)
 
-    def _run(self, *command: str) -> subprocess.CompletedProcess[bytes] | None:
+    def _run(self, *command: str) -> "subprocess.CompletedProcess[bytes] | None":
+        import subprocess
+
         try:
             return subprocess.run(
                 command,
