@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from headway.adapters.storage.looking import SqliteOnlooker
+from headway.adapters.storage.looking_postgres import PostgresOnlooker
+from headway.adapters.storage.postgres import open_postgres
 from headway.adapters.storage.sqlite import open_sqlite
 from headway.adapters.storage.store import Store
 from headway.domain.errors import StoreUnavailable
@@ -26,10 +28,7 @@ def on_a_file(folder: Path) -> Iterator[tuple[Onlooker, Opening]]:
 
 
 @contextmanager
-def on_a_server(folder: Path) -> Iterator[tuple[Onlooker, Opening]]:
-    from headway.adapters.storage.looking_postgres import PostgresOnlooker
-    from headway.adapters.storage.postgres import open_postgres
-
+def on_a_server(_: Path) -> Iterator[tuple[Onlooker, Opening]]:
     with schema(require_url()) as url:
         yield PostgresOnlooker(url), lambda: open_postgres(url, FakeClock(), FakeEntropy())
 
