@@ -17,6 +17,9 @@ from headway.domain.words import Asked
 FOLD_EVERY: Final = 128
 FOLD_MAX: Final = 512  # taken in one transaction
 WORDS_PER_ENTRY_MAX: Final = 4_000  # so that an entry stays within what a database can index
+WORDS_GROWN_MAX: Final = (
+    512  # an entry takes in later words up to here, so that most sessions have one
+)
 ENTRY_BITS: Final = 20  # an entry's id: its stream's, then its number among the stream's entries
 
 _WAIT: Final = "INSERT INTO unsearched (stream, words) VALUES (?, ?) RETURNING id"
@@ -131,8 +134,16 @@ class Search:
             first, last = _range(stream)
             cursor.execute(_LAST, (first, last))
             row = cursor.fetchone()
-            entry = first if row is None or row[0] is None else int(row[0]) + 1
-            ordered = sorted(words[stream])
+            entry, own = first, words[stream]
+            if row is not None and row[0] is not None:
+                entry = int(row[0])
+                before = self._index.words(cursor, entry, entry)
+                if len(before) + len(own) <= WORDS_GROWN_MAX:
+                    self._index.drop(cursor, entry, entry)
+                    own = own | before
+                else:
+                    entry += 1
+            ordered = sorted(own)
             for at in range(0, len(ordered), WORDS_PER_ENTRY_MAX):
                 self._index.put(cursor, entry, " ".join(ordered[at : at + WORDS_PER_ENTRY_MAX]))
                 entry += 1
