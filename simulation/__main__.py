@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from time import perf_counter
 
+from simulation.choices import drawn_in
 from simulation.disks import SqliteDisk
 from simulation.process import Setting
 from simulation.running import Failure, Tally, run
@@ -79,7 +80,7 @@ def report(tally: Tally, seconds: float) -> str:
 
 def tell(failure: Failure, seed: int, store: str) -> str:
     """Return a failure with the shortest history that shows it, and how to see it again."""
-    size = f"{len(failure.choices)} of {failure.choices_found} choices"
+    size = f"{drawn_in(failure.choices)} of {failure.choices_found} choices"
     lines = [
         f"World {failure.world} of seed {seed} broke a promise.",
         f"The shortest history found that shows it, {size}:",

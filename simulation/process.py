@@ -15,7 +15,7 @@ from headway.domain.errors import Code, Fault, StoreUnavailable
 from headway.domain.events import GateMode
 from headway.ports.catalogue import Entry
 from headway.ports.ledger import Ledger
-from simulation.choices import Choices
+from simulation.choices import TROUBLE, Choices
 from simulation.disks import Disk, MemoryDisk
 from simulation.faults import Call, FaultyLedger, Trouble, Violation
 from simulation.shrinking import TRIES_MAX
@@ -113,13 +113,12 @@ class Process:
     def _troubled(self) -> Call:
         if self.calm:
             return Call()
-        trouble = self.choices.of(_DUE)
-        if trouble == "none":
-            return Call()
-        times = 1 + self.choices.below(TIMES_MAX) if trouble == "overtaken" else 1
-        reads = 0
-        if trouble in ("interrupted", "unreadable"):
-            reads = self.choices.below(READS_MAX)
+        with self.choices.span(TROUBLE):
+            trouble = self.choices.of(_DUE)
+            times = 1 + self.choices.below(TIMES_MAX) if trouble == "overtaken" else 1
+            reads = 0
+            if trouble in ("interrupted", "unreadable"):
+                reads = self.choices.below(READS_MAX)
         return Call(trouble=trouble, times=times, reads=reads)
 
     def _with_plant(self, ledger: Ledger) -> Ledger:

@@ -17,10 +17,11 @@ from headway.domain.workflow import Item, Loop
 from headway.ports.sessions import SessionQuery
 from simulation.acting import Acting
 from simulation.agents import PASSING_NOTES, Sent, draw_sent, finishing
-from simulation.choices import Choices
+from simulation.choices import CUT, SENT, STEP, Choices
 from simulation.faults import ProcessDied, Violation
 from simulation.invariants import check_session
 from simulation.model import Attempt, Session
+from simulation.people import People
 from simulation.process import Process, Setting
 from simulation.surroundings import DAY_MS
 from simulation.workflows import FILLED, draw_entry
@@ -42,7 +43,8 @@ FINISHING_MAX: Final = 400
 CHECKED_EVENTS_MAX: Final = 120  # a longer session is checked whole only at the end
 _BACK: Final = (0, 0, 0, 0, 0, 1, 2, 5)  # which attempt is meant, counted from the newest
 _BOLD: Final = Preferences(autonomy="full_auto_never_stop")
-_PREFERENCES: Final = (None, None, _BOLD, Preferences(autonomy="full_auto_stop_on_user_deps"))
+_CAREFUL: Final = Preferences(autonomy="full_auto_stop_on_user_deps", risk_policy="balanced")
+_PREFERENCES: Final = (None, None, _BOLD, _CAREFUL)
 _GATES: Final[tuple[GateMode, ...]] = ("advisory", "enforce")
 _MADE_UP: Final = ("", "ct_", "ct_" + "A" * 24, "ck_" + "b" * 24, "😀" * 27, "ct_\0" + "A" * 23)
 _JUMPS: Final = (3_600_000, DAY_MS, -DAY_MS, -1, -2)
@@ -57,9 +59,7 @@ class World:
         self.telling = telling
         self._cuts = 0
         self._among: list[Session] = []  # whose calls are at work, the innermost last
-        mark = choices.mark()
         entries = tuple(draw_entry(choices, n) for n in range(1, 2 + choices.below(2)))
-        choices.close(mark)
         self.process = Process(
             choices=choices,
             disk=setting.disk(),
@@ -69,20 +69,22 @@ class World:
             cut_in=self._cut_in,
         )
         self.acting = Acting(self.process, self._say)
+        self.people = People(self.acting)
         for entry in entries:
             assert entry.workflow is not None
             self._say(f"{entry.id}: {outline(entry.workflow.steps)}")
 
     def run(self) -> None:
         """Live through it all. Raises Violation, or whatever a bug raises."""
-        self._step(ACTS.index("start"))
-        while True:
-            mark = self.choices.mark()
-            drawn = self.choices.below(len(ACTS))
-            if not drawn:
-                break
-            self._step(drawn)
-            self.choices.close(mark)
+        with self.choices.span(STEP):
+            self._step(ACTS.index("start"))
+        going_on = True
+        while going_on:
+            with self.choices.span(STEP):
+                drawn = self.choices.below(len(ACTS))
+                going_on = bool(drawn)
+                if going_on:
+                    self._step(drawn)
         self._settle()
         self.process.disk.close()
 
@@ -122,12 +124,15 @@ class World:
             case "checkpoint":
                 acting.checkpoint(attempt)
             case "checks":
-                acting.record_checks(attempt, passed=not choices.rarely(3))
+                declared = bool(session.steps[attempt.step].checks)
+                exit_code = choices.of((0, 0, 0, 1, 2, None))
+                self.people.run_checks(attempt, declared=declared, exit_code=exit_code)
             case "gate":
-                self._decide(session, attempt)
+                self._decide(attempt)
             case "preferences":
-                chosen = choices.of((Preferences(), _BOLD))
-                acting.change_preferences(session, attempt, chosen)
+                chosen = choices.of((Preferences(), _BOLD, _CAREFUL))
+                where = None if choices.rarely(4) else attempt
+                self.people.change_preferences(session, where, chosen)
             case "token":
                 acting.try_token(choices.of((*_MADE_UP, attempt.token[:-1] + "!")))
             case _:
@@ -144,20 +149,29 @@ class World:
         self.acting.start(entry, context, choices.of(_PREFERENCES))
 
     def _advance(self, session: Session, attempt: Attempt) -> None:
-        if attempt.gate and not attempt.maybe_decided:
-            self._decide(session, attempt)
+        if attempt.gate and not attempt.answers:
+            self._decide(attempt)
         elif attempt.told is not None and not self.choices.rarely(4):
             self.acting.rehydrate(session, self._older(session))  # all is done: a branch
         else:
             step = session.steps[attempt.step]
-            self.acting.advance(session, attempt, draw_sent(self.choices, step))
+            with self.choices.span(SENT):
+                sent = draw_sent(self.choices, step)
+            self.acting.advance(session, attempt, sent)
 
-    def _decide(self, session: Session, newest: Attempt) -> None:
-        waiting = [each for each in session.attempts if each.gate] or [newest]
-        attempt = waiting[-1]
+    def _decide(self, newest: Attempt) -> None:
+        """Let a person look for a gate that waits, look at what it shows, and answer."""
+        choices, people = self.choices, self.people
+        waiting = people.waiting()
+        attempt = waiting[-1 - choices.below(len(waiting))] if waiting else newest
+        if choices.rarely(3):
+            people.show(attempt)
+        self._answer(attempt)
+
+    def _answer(self, attempt: Attempt) -> None:
         approve = not self.choices.rarely(4)
-        blind = not attempt.gate or self.choices.rarely(8)
-        self.acting.decide_gate(attempt, approve=approve, blind=blind)
+        blind = not attempt.shown or self.choices.rarely(8)
+        self.people.decide(attempt, approve=approve, blind=blind)
 
     def _older(self, session: Session) -> Attempt:
         return session.attempts[-1 - self.choices.below(len(session.attempts))]
@@ -192,6 +206,7 @@ class World:
         self._say("the process dies and another begins")
         self._cuts = 0
         self._among.clear()
+        self.people.deciding.clear()
         self.process.restart()
         if self.process.counts["restarts"] % 4 == 0:
             for session in self.acting.sessions:
@@ -204,11 +219,12 @@ class World:
             return
         self._cuts += 1
         self._say("  meanwhile:")
-        mark = self.choices.mark()
-        drawn = self.choices.below(len(ACTS))
-        if drawn:
-            self._act(ACTS[drawn])
-        self.choices.close(mark)
+        with self.choices.span(CUT):
+            drawn = self.choices.below(len(ACTS))
+            if drawn and self.people.deciding and self.choices.rarely(3):
+                self._answer(self.people.deciding[-1])  # two people at one gate
+            elif drawn:
+                self._act(ACTS[drawn])
         self._cuts -= 1
 
     def _settle(self) -> None:
@@ -221,6 +237,7 @@ class World:
             process.ledger.land_delayed()
         process.restart()
         known = {session.id: session for session in self.acting.sessions}
+        self.people.waiting()
         found = process.engine.sessions.find(SessionQuery(limit=100))
         for summary in found:
             session = known.get(summary.session)
@@ -244,12 +261,13 @@ class World:
             assert attempt is not None
             step = session.steps[attempt.step]
             if step.checks:
-                self.acting.record_checks(attempt, passed=True)
+                self.people.run_checks(attempt, declared=True, exit_code=0)
             reply = self.acting.advance(session, attempt, finishing(step))
             if isinstance(reply, Fault):
                 raise Violation(f"good work on {attempt.name} was refused: {reply.message}")
             if reply["kind"] == "gate_checkpoint":
-                self.acting.decide_gate(attempt, approve=True)
+                self.people.show(attempt)
+                self.people.decide(attempt, approve=True)
                 continue
             if reply["kind"] == "blocked":
                 raise Violation(f"good work on {attempt.name} was blocked: {reply['blockers']}")

@@ -35,13 +35,7 @@ def test_one_seed_simulates_the_same_events_every_time() -> None:
     assert first != other
 
 
-def test_a_write_taken_twice_is_found() -> None:
-    # Its history does not always shrink far: the fault strikes by count, and each cut moves it.
-    _, failure = run(1, 20_000, Setting(plant=Doubles, tries_max=50))
-    assert failure is not None
-
-
-@pytest.mark.parametrize("plant", [Loses, Forgets, Mixes])
+@pytest.mark.parametrize("plant", [Loses, Forgets, Doubles, Mixes])
 def test_a_planted_bug_is_found_and_its_history_cut_to_what_shows_it(plant: Plant) -> None:
     tally, failure = run(1, 20_000, Setting(plant=plant, tries_max=1_500))
     assert failure is not None, f"not found in {tally.events} events"
