@@ -22,6 +22,7 @@ from headway.application.requests import (
 from headway.application.resume_session import resume_session
 from headway.application.start_workflow import start_workflow
 from headway.domain.errors import Code, Fault
+from headway.domain.ids import SessionId
 from headway.domain.preferences import Preferences
 from headway.domain.tokens import TokenKind, sign
 from headway.domain.values import JsonObject
@@ -57,9 +58,14 @@ class Acting:
         self.sessions: list[Session] = []
         self.rotated = False
 
-    def call(self, allowed: frozenset[Code], verb: Callable[[Engine], T]) -> T | Fault:
+    def call(
+        self,
+        allowed: frozenset[Code],
+        verb: Callable[[Engine], T],
+        about: SessionId | None = None,
+    ) -> T | Fault:
         """Make a call (see `Process.call`) and tell what came of it."""
-        answer = self.process.call(allowed, verb)
+        answer = self.process.call(allowed, verb, about)
         if isinstance(answer, Fault):
             self.say(f"  -> {answer.code}: {answer.message}")
         elif isinstance(answer, dict) and "isComplete" in answer and "kind" in answer:
@@ -80,9 +86,9 @@ class Acting:
         self.say(f"start {name} of {entry.id} with {_brief_context(context)}{bold}")
         reply = self.call(WRONG_INPUT, lambda engine: start_workflow(engine, request))
         if not isinstance(reply, Fault) and not reply["isComplete"]:
-            self._know(entry, str(reply["continueToken"])).learn(
-                str(reply["continueToken"]), pending_step(reply), str(reply["checkpointToken"])
-            )
+            token = str(reply["continueToken"])
+            session = self.know(entry, self._begun(token))
+            session.learn(token, pending_step(reply), str(reply["checkpointToken"]))
 
     def advance(self, session: Session, attempt: Attempt, sent: Sent) -> Reply | Fault:
         """Hand in work. An attempt that was answered is answered the same, whatever is sent."""
@@ -97,7 +103,7 @@ class Acting:
         self.say(f"advance {attempt.name} ({attempt.step}) with {_brief(sent)}")
         was_decided = attempt.decided is not None
         allowed = WRONG_INPUT if attempt.told is None or attempt.answers else NOTHING
-        reply = self.call(allowed, lambda engine: continue_workflow(engine, request))
+        reply = self.call(allowed, lambda engine: continue_workflow(engine, request), session.id)
         if not isinstance(reply, Fault):
             hear(session, attempt, reply, rotated=self.rotated, was_decided=was_decided)
         return reply
@@ -106,7 +112,7 @@ class Acting:
         token = attempt.resume_token if saved and attempt.resume_token else attempt.token
         request = ContinueWorkflow(continue_token=self.fresh(token), intent="rehydrate")
         self.say(f"rehydrate {attempt.name}{' from its checkpoint' if saved else ''}")
-        reply = self.call(NOTHING, lambda engine: continue_workflow(engine, request))
+        reply = self.call(NOTHING, lambda engine: continue_workflow(engine, request), session.id)
         if not isinstance(reply, Fault):
             if pending_step(reply) != attempt.step:
                 raise Violation(f"{attempt.name} is on {attempt.step}, not {pending_step(reply)}")
@@ -117,7 +123,9 @@ class Acting:
             return
         request = CheckpointWorkflow(checkpoint_token=self.fresh(attempt.checkpoint_token))
         self.say(f"checkpoint {attempt.name}")
-        reply = self.call(NOTHING, lambda engine: checkpoint_workflow(engine, request))
+        reply = self.call(
+            NOTHING, lambda engine: checkpoint_workflow(engine, request), attempt.session
+        )
         if not isinstance(reply, Fault):
             attempt.checkpoint_told = check_same(
                 attempt.checkpoint_told, reply, f"the checkpoint of {attempt.name}"
@@ -132,11 +140,13 @@ class Acting:
         if isinstance(found, Fault):
             return None
         candidates = found["candidates"]
+        if self.gone(session):
+            return None
         if not isinstance(candidates, list) or not candidates:
             raise Violation(f"session {session.name} is not found by its id")
         token = str(candidates[0]["resumeToken"])
         again = ContinueWorkflow(continue_token=token, intent="rehydrate")
-        reply = self.call(NOTHING, lambda engine: continue_workflow(engine, again))
+        reply = self.call(NOTHING, lambda engine: continue_workflow(engine, again), session.id)
         if isinstance(reply, Fault):
             return None
         return session.learn(
@@ -153,13 +163,17 @@ class Acting:
 
     def read(self, session: Session) -> None:
         self.say(f"read {session.name}")
-        self.call(NOTHING, lambda engine: read_session(engine, session.id))
+        self.call(NOTHING, lambda engine: read_session(engine, session.id), session.id)
 
-    def rotate(self) -> None:
-        self.say("rotate the keys")
-        self.process.counts["rotations"] += 1
-        self.process.engine.keyring.rotate()
-        self.rotated = True
+    def gone(self, session: Session) -> bool:
+        """Tell whether a session is purged."""
+        return session.id in self.process.ledger.purged
+
+    def know(self, entry: Entry, name: SessionId) -> Session:
+        """Return the session of an id, new to everyone."""
+        session = Session(name=chr(ord("A") + len(self.sessions)), id=name, entry=entry)
+        self.sessions.append(session)
+        return session
 
     def fresh(self, token: str) -> str:
         """Return a token as it would be told today: its key may have been rotated away."""
@@ -173,13 +187,11 @@ class Acting:
         self.try_token(token)
         return _resigned(token, keys.current)
 
-    def _know(self, entry: Entry, token: str) -> Session:
+    def _begun(self, token: str) -> SessionId:
         head = self.process.ledger.inner.head(nonce_in(token))
         if head is None:
             raise Violation("a session was started and its token means nothing")
-        session = Session(name=chr(ord("A") + len(self.sessions)), id=head.row.session, entry=entry)
-        self.sessions.append(session)
-        return session
+        return head.row.session
 
 
 def _brief(sent: Sent) -> str:

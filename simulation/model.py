@@ -33,6 +33,7 @@ class Attempt:
     """An attempt as its agent knows it: its tokens, what was sent and what came back."""
 
     name: str  # for the history
+    session: SessionId
     token: str
     step: str
     checkpoint_token: str = ""
@@ -56,6 +57,7 @@ class Session:
     attempts: list[Attempt] = field(default_factory=list)
     by_key: dict[str, Attempt] = field(default_factory=dict)
     steps: dict[str, Step] = field(default_factory=dict)
+    copied: bool = False  # it came in with a bundle, and so did attempts that nobody here knows
 
     def __post_init__(self) -> None:
         assert self.entry.workflow is not None
@@ -68,6 +70,7 @@ class Session:
         if known is None:
             known = Attempt(
                 name=f"{self.name}{len(self.attempts) + 1}",
+                session=self.id,
                 token=token,
                 step=step,
                 checkpoint_token=checkpoint_token,

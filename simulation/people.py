@@ -46,7 +46,9 @@ class People:
     def waiting(self) -> list[Attempt]:
         """List the gates that wait, and return the attempts that opened them."""
         self.acting.say("list the gates")
-        known = {key: each for s in self.acting.sessions for key, each in s.by_key.items()}
+        sessions = [each for each in self.acting.sessions if not self.acting.gone(each)]
+        own = {each.id for each in self.acting.sessions if not each.copied}
+        known = {key: each for one in sessions for key, each in one.by_key.items()}
         closed = {key for key, each in known.items() if each.decided}
         open_before = {key for key, each in known.items() if each.gate and not each.answers}
         told = self.acting.call(frozenset(), lambda engine: list_gates(engine, GATES_LISTED_MAX))
@@ -55,22 +57,31 @@ class People:
         listed = {_key(gate): gate for gate in _objects(told["gates"])}
         if closed & listed.keys():
             raise Violation("a gate that was decided is listed")
-        if any(not known[key].answers for key in open_before - listed.keys()):
+        purged = self.acting.process.ledger.purged
+        missed = [known[key] for key in open_before - listed.keys()]
+        if any(not each.answers and each.session not in purged for each in missed):
             raise Violation("a gate that waits is not listed")
+        found = []
         for key, gate in listed.items():
-            if key not in known or not known[key].sent:
+            if "problem" in gate:
+                raise Violation(f"a gate cannot be read: {gate}")
+            if key in known and known[key].sent:
+                _see(known[key], gate)
+                found.append(known[key])
+            elif gate["sessionId"] in own:
                 raise Violation(f"a gate is listed that nobody asked for: {gate}")
-            _see(known[key], gate)
-        return [known[key] for key in listed]
+        return found
 
     def show(self, attempt: Attempt) -> None:
         """Look at the gate of an attempt, if it has one."""
         self.acting.say(f"show the gate of {attempt.name}")
         stands = attempt.decided
         request = ShowGate(gate=_gate_of(attempt))
-        told = self.acting.call(_NO_GATE, lambda engine: show_gate(engine, request))
+        told = self.acting.call(
+            _NO_GATE, lambda engine: show_gate(engine, request), attempt.session
+        )
         if isinstance(told, Fault):
-            _check_unknown(attempt, told)
+            self._check_unknown(attempt, told)
             return
         _see(attempt, told)
         if told["notes"] not in [sent.notes for sent in attempt.sent]:
@@ -97,12 +108,12 @@ class People:
         self.deciding.append(attempt)
         try:
             told = self.acting.call(
-                WRONG_PLACE | _NO_GATE, lambda engine: decide_gate(engine, request)
+                WRONG_PLACE | _NO_GATE, lambda engine: decide_gate(engine, request), attempt.session
             )
         finally:
             self.deciding.pop()
         if isinstance(told, Fault):
-            _check_refused(attempt, told, blind=blind)
+            self._check_refused(attempt, told, blind=blind)
         elif blind:
             raise Violation(f"{attempt.name}: a gate was answered for what was never shown")
         elif stands:
@@ -117,7 +128,9 @@ class People:
         run = CheckRun(check=DECLARED, exit_code=exit_code, output=output)
         token = self.acting.fresh(attempt.token)
         request = RecordChecks(continue_token=token, runs=(run,))
-        told = self.acting.call(WRONG_INPUT, lambda engine: record_checks(engine, request))
+        told = self.acting.call(
+            WRONG_INPUT, lambda engine: record_checks(engine, request), attempt.session
+        )
         if not isinstance(told, Fault):
             if not declared:
                 raise Violation(f"{attempt.name}: a check was recorded that its step lacks")
@@ -138,7 +151,9 @@ class People:
             autonomy=preferences.autonomy,
             risk_policy=preferences.risk_policy,
         )
-        told = self.acting.call(WRONG_PLACE, lambda engine: change_preferences(engine, request))
+        told = self.acting.call(
+            WRONG_PLACE, lambda engine: change_preferences(engine, request), session.id
+        )
         if isinstance(told, Fault):
             if told.code == Code.PRECONDITION_FAILED and attempt and not attempt.sent:
                 raise Violation(f"{attempt.name}: nothing was handed in and its step is left")
@@ -150,22 +165,20 @@ class People:
         elif told["changed"] != (told["before"] != told["preferences"]):
             raise Violation(f"preferences changed that did not, or the reverse: {told}")
 
+    def _check_refused(self, attempt: Attempt, fault: Fault, *, blind: bool) -> None:
+        """Check why an answer was not taken."""
+        self._check_unknown(attempt, fault)
+        if fault.code == Code.PRECONDITION_FAILED:
+            kind = fault.details["kind"]
+            if kind == "gate_decided":
+                _settled(attempt, fault.details)
+            elif kind != "gate_shown_differs" or not blind:
+                raise Violation(f"{attempt.name}: a good answer was refused: {fault}")
 
-def _check_refused(attempt: Attempt, fault: Fault, *, blind: bool) -> None:
-    """Check why an answer was not taken."""
-    if fault.code == Code.NOT_FOUND:
-        _check_unknown(attempt, fault)
-    elif fault.code == Code.PRECONDITION_FAILED:
-        kind = fault.details["kind"]
-        if kind == "gate_decided":
-            _settled(attempt, fault.details)
-        elif kind != "gate_shown_differs" or not blind:
-            raise Violation(f"{attempt.name}: a good answer was refused: {fault}")
-
-
-def _check_unknown(attempt: Attempt, fault: Fault) -> None:
-    if fault.code == Code.NOT_FOUND and attempt.shown:
-        raise Violation(f"{attempt.name}: its gate was seen and is not found")
+    def _check_unknown(self, attempt: Attempt, fault: Fault) -> None:
+        purged = attempt.session in self.acting.process.ledger.purged
+        if fault.code == Code.NOT_FOUND and attempt.shown and not purged:
+            raise Violation(f"{attempt.name}: its gate was seen and is not found")
 
 
 def _see(attempt: Attempt, told: Reply) -> None:

@@ -16,7 +16,7 @@ from itertools import combinations
 from random import Random
 from typing import Final
 
-from simulation.choices import spans_of
+from simulation.choices import ITEM, STEP, spans_of
 
 TRIES_MAX: Final = 4_000
 _SCATTERED: Final = ((2, 40), (4, 40), (8, 40))  # one in so many steps is cut; tries in vain
@@ -92,12 +92,13 @@ class _Shrinking:
             size //= 2
 
     def cut_scattered(self) -> None:
-        """Cut out steps by chance, many at first, as long as that now and then succeeds."""
+        """Cut out steps and items by chance, many at first, while that now and then succeeds."""
         for share, patience in _SCATTERED:
             vain = 0
             while vain < patience and self.tries < self._tries_max:
-                steps = self._steps()
-                chosen = [step for step in steps if not self._chance.randrange(share)]
+                chosen = [
+                    span for span in self._spans(STEP, ITEM) if not self._chance.randrange(share)
+                ]
                 vain = 0 if self._cut_all(chosen) else vain + 1
 
     def cut_pairs(self) -> None:
@@ -105,7 +106,7 @@ class _Shrinking:
         size = None
         while size != len(self.best.taken) and len(self._steps()) <= _PAIRS_FROM_MAX:
             size = len(self.best.taken)
-            for pair in combinations(reversed(self._steps()), 2):
+            for pair in combinations(reversed(self._spans(STEP, ITEM)), 2):
                 if self._cut_all(pair[::-1]):
                     break
 
@@ -143,10 +144,13 @@ class _Shrinking:
                         break
 
     def _steps(self) -> list[tuple[int, int]]:
-        """Return the outermost spans, in order."""
+        return self._spans(STEP)
+
+    def _spans(self, *kinds: int) -> list[tuple[int, int]]:
+        """Return the outermost spans of these kinds, in order."""
         outer: list[tuple[int, int]] = []
         for span in sorted(spans_of(self.best.taken)):
-            if not outer or span[0] >= outer[-1][1]:
+            if self.best.taken[span[0]] in kinds and (not outer or span[0] >= outer[-1][1]):
                 outer.append(span)
         return outer
 

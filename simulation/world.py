@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from headway.domain.errors import Fault
 from headway.domain.events import GateMode
+from headway.domain.ids import session_stream
 from headway.domain.preferences import Preferences
 from headway.domain.values import Json
 from headway.domain.workflow import Item, Loop
@@ -20,6 +21,7 @@ from simulation.agents import PASSING_NOTES, Sent, draw_sent, finishing
 from simulation.choices import CUT, SENT, STEP, Choices
 from simulation.faults import ProcessDied, Violation
 from simulation.invariants import check_session
+from simulation.keepers import Keepers
 from simulation.model import Attempt, Session
 from simulation.people import People
 from simulation.process import Process, Setting
@@ -28,12 +30,14 @@ from simulation.workflows import FILLED, draw_entry
 
 Act: TypeAlias = Literal[
     "stop", "advance", "repeat", "rehydrate", "checkpoint", "checks", "gate", "preferences",
-    "resume", "start", "token", "read", "rotate", "jump", "restart", "full", "late",
+    "resume", "start", "token", "read", "purge", "export", "import", "verify", "rotate", "jump",
+    "restart", "full", "late",
 ]  # fmt: skip
 _SHARES: Final[dict[Act, int]] = {
     "stop": 1, "advance": 150, "repeat": 24, "rehydrate": 16, "checkpoint": 10, "checks": 8,
-    "gate": 12, "preferences": 5, "resume": 5, "start": 3, "token": 3, "read": 1, "rotate": 1,
-    "jump": 3, "restart": 2, "full": 2, "late": 4,
+    "gate": 12, "preferences": 5, "resume": 5, "start": 3, "token": 3, "read": 1, "purge": 2,
+    "export": 2, "import": 3, "verify": 1, "rotate": 1, "jump": 3, "restart": 2, "full": 2,
+    "late": 4,
 }  # fmt: skip
 ACTS: Final[tuple[Act, ...]] = tuple(act for act, share in _SHARES.items() for _ in range(share))
 
@@ -70,6 +74,7 @@ class World:
         )
         self.acting = Acting(self.process, self._say)
         self.people = People(self.acting)
+        self.keepers = Keepers(self.acting)
         for entry in entries:
             assert entry.workflow is not None
             self._say(f"{entry.id}: {outline(entry.workflow.steps)}")
@@ -98,7 +103,7 @@ class World:
         if act == "start" or not self.acting.sessions:
             self._start()
             return
-        if act in ("rotate", "jump", "restart", "full", "late"):
+        if act in ("import", "verify", "rotate", "jump", "restart", "full", "late"):
             self._befall(act)
             return
         session = self._whose()
@@ -110,6 +115,9 @@ class World:
 
     def _call(self, act: Act, session: Session) -> None:
         choices, acting = self.choices, self.acting
+        if act in ("read", "purge", "export"):
+            self._whole(act, session)
+            return
         if act == "resume" or not session.attempts:
             acting.resume(session)
             return
@@ -133,13 +141,21 @@ class World:
                 chosen = choices.of((Preferences(), _BOLD, _CAREFUL))
                 where = None if choices.rarely(4) else attempt
                 self.people.change_preferences(session, where, chosen)
-            case "token":
-                acting.try_token(choices.of((*_MADE_UP, attempt.token[:-1] + "!")))
             case _:
-                acting.read(session)
+                acting.try_token(choices.of((*_MADE_UP, attempt.token[:-1] + "!")))
+
+    def _whole(self, act: Act, session: Session) -> None:
+        """Do something with a session as a whole."""
+        match act:
+            case "read":
+                self.acting.read(session)
+            case "purge":
+                self.keepers.purge(session)
+            case _:
+                self.keepers.export(session)
 
     def _start(self) -> None:
-        if len(self.acting.sessions) >= SESSIONS_MAX:
+        if len(self._alive()) >= SESSIONS_MAX:
             return
         choices = self.choices
         context: dict[str, Json] = dict(FILLED)
@@ -180,13 +196,22 @@ class World:
         """Return whose turn it is: within a call of another, mostly the same session's."""
         if self._among and not self.choices.rarely(3):
             return self._among[-1]
-        return self.choices.of(self.acting.sessions)
+        alive = self._alive()
+        all_of_them = not alive or self.choices.rarely(8)
+        return self.choices.of(self.acting.sessions if all_of_them else alive)
+
+    def _alive(self) -> list[Session]:
+        return [each for each in self.acting.sessions if not self.acting.gone(each)]
 
     def _befall(self, act: Act) -> None:
         process = self.process
         match act:
+            case "import":
+                self._import()
+            case "verify":
+                self.keepers.verify()
             case "rotate":
-                self.acting.rotate()
+                self.keepers.rotate()
             case "jump":
                 by = self.choices.of(_JUMPS)
                 self._say(f"the clock jumps by {by} ms")
@@ -202,6 +227,20 @@ class World:
             case _:
                 raise ProcessDied
 
+    def _import(self) -> None:
+        choices, keepers = self.choices, self.keepers
+        if not keepers.bundles:
+            return
+        session, lines = choices.of(keepers.bundles)
+        how = choices.below(4)
+        if how == 2:
+            keepers.import_again(session, lines)
+        elif how == 3:
+            number = choices.below(len(lines))
+            keepers.import_damaged(lines, number, choices.below(1_000))
+        elif len(self._alive()) < SESSIONS_MAX:
+            keepers.import_as_new(session, lines)
+
     def _restart(self) -> None:
         self._say("the process dies and another begins")
         self._cuts = 0
@@ -209,7 +248,7 @@ class World:
         self.people.deciding.clear()
         self.process.restart()
         if self.process.counts["restarts"] % 4 == 0:
-            for session in self.acting.sessions:
+            for session in self._alive():
                 if len(session.attempts) < CHECKED_EVENTS_MAX:
                     self._check(session)
 
@@ -251,8 +290,12 @@ class World:
                 self._finish(session)
             self._check(session)
             process.counts["sessions"] += 1
-        if set(known) - {each.session for each in found}:
+        if {each.id for each in self._alive()} - {each.session for each in found}:
             raise Violation("a session that was answered is not to be found")
+        for session in self.acting.sessions:
+            if self.acting.gone(session):
+                self._check_gone(session)
+        self.keepers.verify()
 
     def _finish(self, session: Session) -> None:
         """Follow a session to its end as an agent does that does all it is asked."""
@@ -279,6 +322,16 @@ class World:
     def _check(self, session: Session) -> None:
         known = session if session.attempts else None
         check_session(self.process.engine, self.process.ledger, session.id, known)
+
+    def _check_gone(self, session: Session) -> None:
+        """Check that a purged session left a tombstone and nothing else."""
+        engine = self.process.engine
+        if engine.custody.tombstone(session.id) is None:
+            raise Violation(f"session {session.name} is gone and has no tombstone")
+        if engine.ledger.scan(session_stream(session.id)) or engine.sessions.summary(session.id):
+            raise Violation(f"session {session.name} was purged, and something of it is there")
+        for attempt in session.attempts:
+            self.acting.rehydrate(session, attempt)  # is told so
 
     def _say(self, line: str) -> None:
         if self.telling:

@@ -1,5 +1,6 @@
 """Ten thousand simulated events on each run of the tests, and proof that bugs are found."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,9 @@ def test_every_promise_holds_through_two_thousand_events_of_faults(seed: int) ->
 
 
 def test_every_promise_holds_on_a_file_that_is_closed_and_opened_again(tmp_path: Path) -> None:
-    tally, failure = run(7, 250, Setting(disk=lambda: SqliteDisk(tmp_path / "simulated.db")))
+    numbers = count()
+    setting = Setting(disk=lambda: SqliteDisk(tmp_path / f"{next(numbers)}.db"))
+    tally, failure = run(7, 250, setting)
     assert failure is None, tell(failure, 7, "sqlite")
     assert tally.counts["restarts"]
 

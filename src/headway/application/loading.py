@@ -5,7 +5,8 @@ events it names (the start, the one that opened the node, those that hold its co
 outcome). The result is a partial `SessionState`; `decide` cannot tell it from the whole.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 import msgspec
@@ -62,6 +63,23 @@ def open_allowed(engine: Engine, token: str, allowed: frozenset[TokenKind]) -> b
     return open_token(token, live, allowed).nonce
 
 
+def refuse_purged(engine: Engine, nonce: bytes) -> None:
+    """Raise the TokenFault of an attempt whose session was purged, if it was."""
+    tombstone = engine.custody.tombstone_of(nonce)
+    if tombstone is not None:
+        raise purged_token(f"session {tombstone.session}, which {purged_words(tombstone)}")
+
+
+@contextmanager
+def or_purged(engine: Engine, nonce: bytes) -> Iterator[None]:
+    """Tell records that are missing within as a purge, when that is what took them away."""
+    try:
+        yield
+    except SessionNotHealthy:
+        refuse_purged(engine, nonce)
+        raise
+
+
 def load(engine: Engine, nonce: bytes) -> Loaded:
     """Return the session around the attempt of a nonce.
 
@@ -70,9 +88,7 @@ def load(engine: Engine, nonce: bytes) -> Loaded:
     """
     head = engine.ledger.head(nonce)
     if head is None:
-        tombstone = engine.custody.tombstone_of(nonce)
-        if tombstone is not None:
-            raise purged_token(f"session {tombstone.session}, which {purged_words(tombstone)}")
+        refuse_purged(engine, nonce)
         raise unknown_token()
     row = head.row
     events = _read(engine, row.session, {1, row.opened_at, row.outcome_at, row.checks_at})
