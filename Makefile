@@ -43,7 +43,7 @@ coverage: $(READY) ## run every test and show the lines and branches that none r
 bench: $(READY) ## measure, as ratios to floors measured in the same run
 	@$(PYTHON) -m bench $(ARGS)
 
-simulate: $(READY) ## simulate agents, faults and crashes (SEED=7 EVENTS=1000000 STORE=sqlite)
+simulate: $(READY) ## simulate agents, faults and crashes (SEED=7 EVENTS=1000000 STORE=sqlite|postgres)
 	@$(PYTHON) -m simulation $(if $(SEED),--seed $(SEED)) $(if $(EVENTS),--events $(EVENTS)) $(if $(STORE),--store $(STORE)) $(ARGS)
 
 clean: ## remove the environment and everything the tools left behind

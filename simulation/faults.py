@@ -15,25 +15,29 @@ log of its own of every write that landed, against which the streams are checked
 | delayed     | the append is refused, and lands later if the stream has not moved                 |
 | cut_down    | the process dies before the append, in it, with nothing kept                       |
 | dies        | the process dies after the append                                                  |
+
+A line to a server also breaks (disks.py), and the store is to make up for that by itself: the call
+must not notice.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final, Literal, NoReturn, TypeAlias, TypeVar, get_args
+from typing import Literal, NoReturn, TypeAlias, TypeVar
 
 from headway.domain.errors import StoreUnavailable
 from headway.domain.events import Event
 from headway.domain.ids import Digest, NodeId, SessionId, StreamId
 from headway.ports.ledger import AttemptRow, Conflict, Head, Ledger, Recorded, Write
+from simulation.disks import LINE_BREAKS, Break
 
 T = TypeVar("T")
 
 Trouble: TypeAlias = Literal[
     "none", "overtaken", "followed", "interrupted", "unreadable", "refused", "unanswered",
     "doubled", "delayed", "cut_down", "dies",
-]  # fmt: skip
-TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
+] | Break  # fmt: skip
 
 
 class ProcessDied(Exception):
@@ -61,6 +65,7 @@ class FaultyLedger:
 
     inner: Ledger
     cut_in: Callable[[], None]
+    breaking: Callable[[Break], AbstractContextManager[None]]
     log: dict[StreamId, list[Event]] = field(default_factory=dict)
     minted: list[AttemptRow] = field(default_factory=list)
     injected: Counter[str] = field(default_factory=Counter)
@@ -126,7 +131,7 @@ class FaultyLedger:
                 raise ProcessDied
             case _:
                 pass
-        result = work()
+        result = self._do(trouble, work)
         match trouble:
             case "followed":
                 self.cut_in()
@@ -139,6 +144,12 @@ class FaultyLedger:
             case _:
                 pass
         return result
+
+    def _do(self, trouble: Trouble, work: Callable[[], T]) -> T:
+        if trouble in LINE_BREAKS:
+            with self.breaking(trouble):
+                return work()
+        return work()
 
     def before_read(self) -> None:
         """Do what is to happen before a read."""

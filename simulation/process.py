@@ -74,8 +74,9 @@ class Process:
 
     def __post_init__(self) -> None:
         self._planted: tuple[Ledger, Ledger] | None = None
+        self._due: tuple[Trouble, ...] = (*_DUE, *self.disk.breaks)
         store = self.disk.open(self.clock, self.entropy)
-        self.ledger = FaultyLedger(self._with_plant(store.ledger), self.cut_in)
+        self.ledger = FaultyLedger(self._with_plant(store.ledger), self.cut_in, self.disk.breaking)
         self.engine = self._engine(store)
 
     def restart(self) -> None:
@@ -131,7 +132,7 @@ class Process:
         if self.calm:
             return Call()
         with self.choices.span(TROUBLE):
-            trouble = self.choices.of(_DUE)
+            trouble = self.choices.of(self._due)
             times = 1 + self.choices.below(TIMES_MAX) if trouble == "overtaken" else 1
             reads = 0
             if trouble in ("interrupted", "unreadable"):

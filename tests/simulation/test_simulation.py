@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from simulation.__main__ import main, tell
-from simulation.disks import SqliteDisk
+from simulation.disks import LINE_BREAKS, SqliteDisk
+from simulation.postgres_disk import postgres_server
 from simulation.process import Plant, Setting
 from simulation.running import run
 from tests.simulation.plants import Doubles, Forgets, Loses, Mixes
+from tests.support.postgres import require_tcp_url
 
 HISTORY_LINES_MAX = 20
 
@@ -28,6 +30,13 @@ def test_every_promise_holds_on_a_file_that_is_closed_and_opened_again(tmp_path:
     tally, failure = run(7, 250, setting)
     assert failure is None, tell(failure, 7, "sqlite")
     assert tally.counts["restarts"]
+
+
+def test_every_promise_holds_on_a_server_whose_line_is_cut_and_ended() -> None:
+    with postgres_server(require_tcp_url()) as server:
+        tally, failure = run(3, 250, Setting(disk=server.disk))
+    assert failure is None, tell(failure, 3, "postgres")
+    assert sum(tally.faults[how] for how in LINE_BREAKS)
 
 
 def test_one_seed_simulates_the_same_events_every_time() -> None:
