@@ -12,7 +12,7 @@ from headway.application.gate_records import (
     gate_record,
     or_gate_purged,
 )
-from headway.application.loading import Loaded
+from headway.application.loading import Loaded, admit
 from headway.application.recording import record
 from headway.application.replies import show_step
 from headway.application.requests import DecideGate, Reply
@@ -39,9 +39,9 @@ def decide_gate(engine: Engine, request: DecideGate) -> Reply:
     gate shows; then nothing has changed.
     """
     _check(request)
-    nonce = gate_named(engine, request.gate)
-    with or_gate_purged(engine, nonce):
-        return settle(engine, nonce, lambda loaded: _decide(engine, loaded, request))
+    gate = admit(engine, gate_named(engine, request.gate))
+    with or_gate_purged(engine, gate.nonce):
+        return settle(engine, gate, lambda loaded: _decide(engine, loaded, request))
 
 
 def _decide(engine: Engine, loaded: Loaded, request: DecideGate) -> Reply:

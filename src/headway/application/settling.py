@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from headway.application.engine import Engine
-from headway.application.loading import Loaded, load, or_purged
+from headway.application.loading import Admitted, Loaded, load, or_purged
 from headway.domain.errors import SessionBusy
 from headway.ports.ledger import Conflict
 
@@ -17,15 +17,15 @@ T = TypeVar("T")
 APPEND_ATTEMPTS_MAX: Final = 100
 
 
-def settle(engine: Engine, nonce: bytes, work: Callable[[Loaded], T]) -> T:
-    """Return what `work` makes of the session around the attempt of a nonce.
+def settle(engine: Engine, admitted: Admitted, work: Callable[[Loaded], T]) -> T:
+    """Return what `work` makes of the session around an attempt.
 
     Raises what `load` and `work` raise, and SessionBusy when others are first time and again.
     """
     for _ in range(APPEND_ATTEMPTS_MAX):
         try:
-            with or_purged(engine, nonce):
-                return work(load(engine, nonce))
+            with or_purged(engine, admitted.nonce):
+                return work(load(engine, admitted))
         except Conflict:
             continue
     raise SessionBusy(

@@ -4,7 +4,7 @@ import msgspec
 
 from headway.application.engine import Engine
 from headway.application.gate_records import GateRecord, gate_named, gate_record, or_gate_purged
-from headway.application.loading import Loaded, load
+from headway.application.loading import Loaded, admit, load
 from headway.application.replies import show_step
 from headway.application.requests import Reply, ShowGate
 from headway.domain.events import CheckResult, Content
@@ -19,9 +19,9 @@ def show_gate(engine: Engine, request: ShowGate) -> Reply:
 
     Raises NotFound, InvalidInput for an id that begins several, SessionNotHealthy.
     """
-    nonce = gate_named(engine, request.gate)
-    with or_gate_purged(engine, nonce):
-        loaded = load(engine, nonce)
+    gate = admit(engine, gate_named(engine, request.gate))
+    with or_gate_purged(engine, gate.nonce):
+        loaded = load(engine, gate)
         return gate_shown(engine, loaded, gate_record(engine, loaded))
 
 
