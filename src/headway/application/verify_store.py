@@ -91,10 +91,19 @@ class _Verifier:
             problems = list(islice(found, PROBLEMS_A_STREAM_MAX))
             more = sum(1 for _ in found)
         except SessionNotHealthy as fault:  # the file itself is damaged where this stream stands
-            return [Problem(stream=stream, what=f"cannot be read: {fault.message.rstrip('.')}")]
+            problems = [Problem(stream=stream, what=f"cannot be read: {fault.message.rstrip('.')}")]
+            more = 0
         if more:
             problems.append(Problem(stream=stream, what=f"has {more} more problems"))
+        if problems and self.engine.records.standing(stream) is None:
+            self._forget_missing()
+            return []  # purged while it was looked at
         return problems
+
+    def _forget_missing(self) -> None:
+        """Forget the blobs that a purge took away: another session may bring them back."""
+        for name in [name for name, (problem, _) in self.judged.items() if problem is not None]:
+            del self.judged[name]
 
     def strays(
         self, stored: tuple[Digest, ...], streams: tuple[StreamId, ...], *, sound: bool
@@ -110,6 +119,8 @@ class _Verifier:
                 return
             for row in stored_events(self.engine.records, stream, VERSION_MAX):
                 lost -= mentions(row.data)  # kept by a purge, which goes by any digest it sees
+        if lost:
+            lost &= set(self.engine.records.blobs())  # the others were purged meanwhile
         if lost:
             yield Problem(stream="the store", what=f"has {len(lost)} blobs that no event names")
 
