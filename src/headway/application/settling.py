@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from headway.application.engine import Engine
 from headway.application.loading import Loaded, load
-from headway.domain.errors import SessionBusy
+from headway.domain.errors import Fault, SessionBusy
 from headway.ports.ledger import Conflict
 
 T = TypeVar("T")
@@ -28,6 +28,9 @@ def settle(engine: Engine, nonce: bytes, work: Callable[[Loaded], T]) -> T:
             return work(loaded)
         except Conflict:
             continue
+        except Fault as fault:
+            fault.session = loaded.row.session
+            raise
     raise SessionBusy(
         f"Other calls changed this session {APPEND_ATTEMPTS_MAX} times while this one waited.",
         remedy="Repeat the call with the same token; it is safe.",

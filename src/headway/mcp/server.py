@@ -34,6 +34,7 @@ from headway.application.requests import (
     StartWorkflow,
 )
 from headway.mcp.arguments import parse_arguments, unknown_tool
+from headway.mcp.fault_log import log_fault
 from headway.mcp.render import render_fault, render_reply
 from headway.mcp.schemas import INPUT_SCHEMAS
 from headway.mcp.tools import INSTRUCTIONS, tool_list
@@ -104,6 +105,7 @@ def answer(verbs: Verbs, tool: str, arguments: JsonObject, user_home: str) -> Ca
         reply = perform(verbs, parse_arguments(tool, arguments))
         return _result(reply, render_reply(tool, reply))
     except Fault as fault:
+        log_fault(tool, arguments, fault)
         return _fault_result(fault, user_home)
     except Exception:  # the outermost loop of a surface: a bug must not end the session
         logger.exception("%s failed", tool)
