@@ -20,6 +20,7 @@ PREFIX: Final = "HEADWAY_"
 HOME: Final = "HEADWAY_HOME"
 WORKFLOW_PATH: Final = "HEADWAY_WORKFLOW_PATH"
 GATES: Final = "HEADWAY_GATES"
+ELICITATION: Final = "HEADWAY_ELICITATION"
 LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
 DATABASE_URL: Final = "HEADWAY_DATABASE_URL"
 HOST: Final = "HEADWAY_HOST"
@@ -30,6 +31,7 @@ KNOWN: Final = (
     HOME,
     WORKFLOW_PATH,
     GATES,
+    ELICITATION,
     LOG_LEVEL,
     DATABASE_URL,
     HOST,
@@ -60,7 +62,8 @@ class ConfigError(Exception):
 class Settings:
     """Everything the environment decides.
 
-    `user_home` is the user's own home folder, shown as `~` in messages. `database_url` names a
+    `user_home` is the user's own home folder, shown as `~` in messages. `elicitation` lets a client
+    put a gate before its user. `database_url` names a
     PostgreSQL database; None means the file in `home`. `host`, `port` and `token` are the server's:
     None means the usual ports, and a server that demands no token. `environment` is what child
     processes (git) inherit: no secret of ours. `warnings` are for the log, one sentence each.
@@ -70,6 +73,7 @@ class Settings:
     user_home: Path
     workflow_path: tuple[str, ...] = ()
     gates: GateMode = "advisory"
+    elicitation: bool = True
     log_level: LogLevel = "warning"
     database_url: str | None = field(default=None, repr=False)
     host: str = HOST_DEFAULT
@@ -98,6 +102,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         user_home=user_home,
         workflow_path=folders,
         gates=_gates(environ.get(GATES) or "advisory"),
+        elicitation=_elicitation(environ.get(ELICITATION) or "on"),
         log_level=_log_level(environ.get(LOG_LEVEL) or "warning"),
         database_url=_database_url(environ.get(DATABASE_URL) or ""),
         host=environ.get(HOST) or HOST_DEFAULT,
@@ -195,6 +200,16 @@ def _gates(text: str) -> GateMode:
             return "enforce"
         case _:
             raise _not_one_of(GATES, text, get_args(GateMode))
+
+
+def _elicitation(text: str) -> bool:
+    match text.strip().lower():
+        case "on":
+            return True
+        case "off":
+            return False
+        case _:
+            raise _not_one_of(ELICITATION, text, ("on", "off"))
 
 
 def _log_level(text: str) -> LogLevel:

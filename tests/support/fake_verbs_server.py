@@ -21,6 +21,8 @@ from headway.mcp.stdio import serve_stdio
 class RoteVerbs:
     """`st_wait` waits for `st_go`: answered only when calls run side by side."""
 
+    people = None
+
     def __init__(self) -> None:
         self.go = threading.Event()
 

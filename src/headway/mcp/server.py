@@ -15,6 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
+    InputRequiredResult,
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
@@ -24,6 +25,7 @@ from headway.application.faults import Fault, fault_reply, internal_fault
 from headway.application.requests import (
     CheckpointWorkflow,
     ContinueWorkflow,
+    DecideGate,
     InspectWorkflow,
     JsonObject,
     ListWorkflows,
@@ -31,9 +33,11 @@ from headway.application.requests import (
     Reply,
     Request,
     ResumeSession,
+    ShowGate,
     StartWorkflow,
 )
 from headway.mcp.arguments import parse_arguments, unknown_tool
+from headway.mcp.asking import ask, can_ask
 from headway.mcp.fault_log import log_fault
 from headway.mcp.render import render_fault, render_reply
 from headway.mcp.schemas import INPUT_SCHEMAS
@@ -45,8 +49,22 @@ CALLS_AT_ONCE_MAX: Final = 32  # further calls wait for a free thread
 logger = logging.getLogger(__name__)
 
 
+class People(Protocol):
+    """What is asked of the engine on behalf of a client's user; no tool leads here."""
+
+    def show_gate(self, request: ShowGate) -> Reply:
+        """Tell all that a gate shows."""
+
+    def decide_gate(self, request: DecideGate) -> Reply:
+        """Record a person's answer."""
+
+
 class Verbs(Protocol):
     """The engine's seven verbs; each returns a JSON-ready reply or raises a `Fault`."""
+
+    @property
+    def people(self) -> People | None:
+        """What to ask on behalf of a client's user; None when gates are not put before them."""
 
     def list_workflows(self, request: ListWorkflows) -> Reply:
         """Answer which workflows there are."""
@@ -71,7 +89,11 @@ class Verbs(Protocol):
 
 
 def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
-    """Return a server over the verbs; `user_home` is shown as `~` in errors."""
+    """Return a server over the verbs; `user_home` is shown as `~` in errors.
+
+    A gate is put before the user of a client that can show it, unless the verbs have no `people`.
+    """
+    people = verbs.people
     threads = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
 
     async def list_tools(
@@ -79,12 +101,28 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     ) -> ListToolsResult:
         return ListToolsResult(tools=tool_list())
 
-    async def call_tool(
-        _context: ServerRequestContext, params: CallToolRequestParams
-    ) -> CallToolResult:
+    async def answered(params: CallToolRequestParams) -> CallToolResult:
         return await anyio.to_thread.run_sync(
             answer, verbs, params.name, params.arguments or {}, user_home, limiter=threads
         )
+
+    async def call_tool(
+        context: ServerRequestContext, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        result = await answered(params)
+        gate = _gate_of(result)
+        if gate is None or people is None or not can_ask(context):
+            return result
+        shown = await anyio.to_thread.run_sync(
+            people.show_gate, ShowGate(gate=gate), limiter=threads
+        )
+        decision = await ask(context, params, shown)
+        if isinstance(decision, InputRequiredResult):
+            return decision
+        if decision is None:
+            return result
+        await anyio.to_thread.run_sync(decide, people, decision, limiter=threads)
+        return await answered(params)
 
     return Server(
         SERVER_NAME,
@@ -112,6 +150,14 @@ def answer(verbs: Verbs, tool: str, arguments: JsonObject, user_home: str) -> Ca
         return _fault_result(internal_fault(), user_home)
 
 
+def decide(people: People, decision: DecideGate) -> None:
+    """Record a decision; one that came too late is logged, and the first one stands."""
+    try:
+        people.decide_gate(decision)
+    except Fault as fault:
+        log_fault("elicitation", {}, fault)
+
+
 def perform(verbs: Verbs, request: Request) -> Reply:
     """Pass a request to its verb."""
     match request:
@@ -131,6 +177,13 @@ def perform(verbs: Verbs, request: Request) -> Reply:
             return verbs.manage_workflow_source(request)
         case _:
             assert_never(request)
+
+
+def _gate_of(result: CallToolResult) -> str | None:
+    reply = result.structured_content
+    if not isinstance(reply, dict) or reply.get("kind") != "gate_checkpoint":
+        return None
+    return str(reply["gateId"])
 
 
 def _fault_result(fault: Fault, user_home: str) -> CallToolResult:

@@ -31,6 +31,7 @@ from mcp.types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCRequest,
     JSONRPCResponse,
     jsonrpc_message_adapter,
 )
@@ -67,13 +68,14 @@ class _Read:
 
 @dataclass(slots=True)
 class _Wire:
-    """One connection: where lines go out, and the requests that wait for an answer."""
+    """One connection: where lines go out, and the requests, its and ours, not yet answered."""
 
     out: int
     to_server: MemoryObjectSendStream[SessionMessage | Exception]
     writer: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     owed: set[RequestId] = field(default_factory=set)
+    asked: set[RequestId] = field(default_factory=set)
     settled: anyio.Event = field(default_factory=anyio.Event)
 
     async def receive(self, read: _Read | Rejection) -> None:
@@ -86,6 +88,8 @@ class _Wire:
             self.owed.add(read.frame.request)
         if read.frame.message.get("method") == "notifications/cancelled":
             self._forget(read.frame.message.get("params"))
+        if isinstance(read.message, JSONRPCResponse | JSONRPCError) and read.message.id is not None:
+            self.asked.discard(read.message.id)
         await self.to_server.send(SessionMessage(read.message))
 
     async def send(self, data: bytes) -> None:
@@ -101,6 +105,13 @@ class _Wire:
             self.owed.discard(request)
         if not self.owed:
             self.settled.set()
+
+    async def give_up_asking(self) -> None:
+        """Answer our own questions in place of a client that has left."""
+        for question in sorted(self.asked, key=str):
+            left = ErrorData(code=INTERNAL_ERROR, message="The client has left.")
+            error = JSONRPCError(jsonrpc="2.0", id=question, error=left)
+            await self.to_server.send(SessionMessage(error))
 
     async def drain(self) -> None:
         """Wait, for a while, until no request waits for an answer."""
@@ -161,6 +172,7 @@ async def _deliver(wire: _Wire, read: _Read | Rejection, scope: anyio.CancelScop
 
 
 async def _end(wire: _Wire) -> None:
+    await wire.give_up_asking()
     await wire.drain()
     await wire.to_server.aclose()
 
@@ -172,6 +184,8 @@ async def _forward(
     async with answers:
         async for answer in answers:
             message = answer.message
+            if isinstance(message, JSONRPCRequest):
+                wire.asked.add(message.id)
             try:
                 await wire.send(_to_line(_explained(message)))
             except OSError:
