@@ -57,6 +57,9 @@ class RoteVerbs:
     def manage_workflow_source(self, request: ManageWorkflowSource) -> Reply:
         return {"action": request.action, "path": request.path}
 
+    def tell_session(self, name: str) -> Reply:
+        return {"sessionId": name}
+
 
 if __name__ == "__main__":
     serve_stdio(build_server(RoteVerbs(), "0", "/home/someone"))

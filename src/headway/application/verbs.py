@@ -1,4 +1,4 @@
-"""The seven verbs bound to one engine, and what people are asked: what a surface is given."""
+"""The verbs bound to one engine, an agent's and a person's: what a surface is given."""
 
 from dataclasses import dataclass
 
@@ -24,6 +24,7 @@ from headway.application.requests import (
 from headway.application.resume_session import resume_session
 from headway.application.show_gate import show_gate
 from headway.application.start_workflow import start_workflow
+from headway.application.tell_session import tell_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,9 @@ class Verbs:
 
     def resume_session(self, request: ResumeSession) -> Reply:
         return resume_session(self.engine, request)
+
+    def tell_session(self, name: str) -> Reply:
+        return tell_session(self.engine, name)
 
     def manage_workflow_source(self, request: ManageWorkflowSource) -> Reply:
         return manage_workflow_source(self.engine, request)

@@ -1,4 +1,4 @@
-"""The MCP server: seven tools over the verbs, one thread hop per call.
+"""The MCP server: seven tools, prompts and resources over the verbs, one thread hop per call.
 
 A handler parses, calls, renders, and holds no rule of the engine. A fault is an answer (`isError`,
 with its envelope in both forms); anything else that goes wrong is a bug, logged here with its
@@ -12,12 +12,21 @@ import anyio
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
     InputRequiredResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     TextContent,
 )
 
@@ -39,7 +48,9 @@ from headway.application.requests import (
 from headway.mcp.arguments import parse_arguments, unknown_tool
 from headway.mcp.asking import ask, can_ask
 from headway.mcp.fault_log import log_fault
+from headway.mcp.prompts import PROMPTS, get_prompt
 from headway.mcp.render import render_fault, render_reply
+from headway.mcp.resources import RESOURCES, TEMPLATES, read_resource
 from headway.mcp.schemas import INPUT_SCHEMAS
 from headway.mcp.tools import INSTRUCTIONS, tool_list
 
@@ -60,7 +71,7 @@ class People(Protocol):
 
 
 class Verbs(Protocol):
-    """The engine's seven verbs; each returns a JSON-ready reply or raises a `Fault`."""
+    """The verbs behind tools and resources; each returns a JSON-ready reply or raises a `Fault`."""
 
     @property
     def people(self) -> People | None:
@@ -86,6 +97,9 @@ class Verbs(Protocol):
 
     def manage_workflow_source(self, request: ManageWorkflowSource) -> Reply:
         """Attach or detach a folder."""
+
+    def tell_session(self, name: str) -> Reply:
+        """Answer what happened in a session."""
 
 
 def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
@@ -124,6 +138,13 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
         await anyio.to_thread.run_sync(decide, people, decision, limiter=threads)
         return await answered(params)
 
+    async def read(
+        _context: ServerRequestContext, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        return await anyio.to_thread.run_sync(
+            _read, verbs, str(params.uri), user_home, limiter=threads
+        )
+
     return Server(
         SERVER_NAME,
         version=version,
@@ -132,7 +153,57 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
         get_tool_input_schema=lambda _name: None,  # spares a tools/list before every call
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=_list_resources,
+        on_list_resource_templates=_list_templates,
+        on_read_resource=read,
+        on_list_prompts=_list_prompts,
+        on_get_prompt=_get_prompt,
     )
+
+
+async def _list_resources(
+    _context: ServerRequestContext, _params: PaginatedRequestParams | None
+) -> ListResourcesResult:
+    return ListResourcesResult(resources=RESOURCES)
+
+
+async def _list_templates(
+    _context: ServerRequestContext, _params: PaginatedRequestParams | None
+) -> ListResourceTemplatesResult:
+    return ListResourceTemplatesResult(resource_templates=TEMPLATES)
+
+
+async def _list_prompts(
+    _context: ServerRequestContext, _params: PaginatedRequestParams | None
+) -> ListPromptsResult:
+    return ListPromptsResult(prompts=PROMPTS)
+
+
+async def _get_prompt(
+    _context: ServerRequestContext, params: GetPromptRequestParams
+) -> GetPromptResult:
+    try:
+        return get_prompt(params.name, params.arguments or {})
+    except Fault as fault:
+        raise _protocol_error(fault, "prompts/get", "") from fault
+
+
+def _read(verbs: Verbs, uri: str, user_home: str) -> ReadResourceResult:
+    try:
+        return read_resource(verbs, uri, user_home)
+    except Fault as fault:
+        raise _protocol_error(fault, "resources/read", user_home) from fault
+    except Exception as error:  # the outermost loop of a surface, as in `answer`
+        logger.exception("resources/read failed")
+        raise _protocol_error(internal_fault(), "resources/read", user_home) from error
+
+
+def _protocol_error(fault: Fault, method: str, user_home: str) -> MCPError:
+    """Return the protocol's own error for a fault: only a tool has a result that can hold one."""
+    log_fault(method, {}, fault)
+    reply = fault_reply(fault, user_home)
+    data = {**reply, "remedy": fault.remedy}
+    return MCPError(INVALID_PARAMS, f"{reply['message']} {fault.remedy}", data)
 
 
 def answer(verbs: Verbs, tool: str, arguments: JsonObject, user_home: str) -> CallToolResult:
