@@ -25,7 +25,7 @@ CODES: Final[dict[int, tuple[str, str]]] = {
     ),
     METHOD_NOT_FOUND: (
         "METHOD_NOT_FOUND",
-        "This server knows initialize, ping, server/discover, tools/list and tools/call.",
+        "This server knows initialize, ping, server/discover, and tools, prompts and resources.",
     ),
     HEADER_MISMATCH: (
         "HEADER_MISMATCH",

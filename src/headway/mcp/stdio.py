@@ -47,6 +47,7 @@ from headway.mcp.frames import (
     read_frame,
 )
 from headway.mcp.lines import Line, read_lines
+from headway.mcp.refusals import reasoned
 
 DRAIN_SECONDS_MAX: Final = 30.0  # for answers still owed when stdin ends
 INTERNAL_ERROR: Final = -32603
@@ -214,13 +215,19 @@ def _read_line(line: Line) -> _Read | Rejection:
 
 
 def _explained(message: JSONRPCMessage) -> JSONRPCMessage:
-    """Return the message; one of the library's that gives no reason says what may be wrong."""
-    if not isinstance(message, JSONRPCError) or message.error.data:
+    """Return the message; one of the library's errors with our code and what to do."""
+    if not isinstance(message, JSONRPCError):
         return message
-    if message.error.code != INVALID_PARAMS:
+    known = message.error.data
+    if isinstance(known, dict) and "code" in known:
         return message
-    told = {"code": "FRAME_BAD_PARAMS", "message": BAD_PARAMS, "remedy": BAD_PARAMS_REMEDY}
-    error = ErrorData(code=INVALID_PARAMS, message=f"{BAD_PARAMS} {BAD_PARAMS_REMEDY}", data=told)
+    error = message.error
+    if error.code == INVALID_PARAMS and not known:
+        told = {"code": "FRAME_BAD_PARAMS", "message": BAD_PARAMS, "remedy": BAD_PARAMS_REMEDY}
+        text = f"{BAD_PARAMS} {BAD_PARAMS_REMEDY}"
+        error = ErrorData(code=INVALID_PARAMS, message=text, data=told)
+    else:
+        error = ErrorData.model_validate(reasoned(error))
     return JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
 
 
