@@ -27,7 +27,7 @@ from headway.application.requests import Json
 from headway.application.verbs import Verbs
 from headway.bootstrap import open_engine
 from headway.config import PORT_MAX, TOKEN, ConfigError, Settings, checked_token, process_settings
-from headway.mcp.http import HttpEndpoint
+from headway.mcp.http import McpOverHttp
 from headway.mcp.server import build_server
 from headway.server_lock import AlreadyServed, Running, ServerLock
 from headway.web.app import build_app
@@ -213,7 +213,7 @@ def _app(engine: Engine, settings: Settings, running: Running) -> ASGIApp:
         "ledgerId": engine.ledger_id,
     }
     rules = Rules(host=settings.host, token=settings.token)
-    return build_app(rules, about, {MCP_PATH: HttpEndpoint(server)})
+    return build_app(rules, about, {MCP_PATH: McpOverHttp(server)})
 
 
 def _settle_memory() -> None:
