@@ -20,7 +20,9 @@ HOST = "127.0.0.1"
 
 
 class NullVerbs:
-    """Seven verbs, one answer."""
+    """Seven verbs, one answer, and nobody to ask."""
+
+    people = None
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
@@ -30,6 +32,9 @@ class NullVerbs:
 
     list_workflows = inspect_workflow = start_workflow = continue_workflow = _answer
     checkpoint_workflow = resume_session = manage_workflow_source = _answer
+
+    def tell_session(self, name: str) -> Reply:
+        return {"sessionId": name}
 
 
 def main(file: str) -> None:
