@@ -1,7 +1,8 @@
 """`python -m bench`: measures and prints a table (or JSON); --check fails on a broken promise.
 
 Everything runs in this process on real SQLite files in a new folder, which is removed at the end,
-and on the PostgreSQL that tests use, where there is one.
+and on the PostgreSQL that tests use, where there is one; for the calls over HTTP, servers of their
+own are started beside it.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench import advances, full_store, postgres, proofs, search, threads, verbs
+from bench import advances, full_store, http, postgres, proofs, search, threads, verbs
 from bench.figures import Figure, as_json, over, table
 from bench.machine import facts
 from bench.sizes import FULL, QUICK, Sizes
@@ -66,6 +67,7 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
         yield from verbs.measure_verbs(engine, workspace, sizes)
         yield from verbs.measure_listing(engine, workspace, sizes)
         yield from proofs.measure_verify(engine, workspace, sizes)
+    yield from http.measure_http(folder, files, workspace, sizes)
 
 
 def measure_stores(

@@ -54,6 +54,9 @@ class FaultyCustody:
             lambda: self.inner.restate(stream, version, projections),
         )
 
+    def reindex(self) -> None:
+        self.ledger.troubled(self.inner.reindex, self.inner.reindex)
+
     def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
         def work() -> Purged | None:
             purged = self.inner.purge(stream, tombstone)

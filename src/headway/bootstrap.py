@@ -67,6 +67,7 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
             clock=clock,
             entropy=entropy,
             gates=settings.gates,
+            elicitation=settings.elicitation,
         )
     finally:
         store.close()

@@ -20,13 +20,31 @@ PREFIX: Final = "HEADWAY_"
 HOME: Final = "HEADWAY_HOME"
 WORKFLOW_PATH: Final = "HEADWAY_WORKFLOW_PATH"
 GATES: Final = "HEADWAY_GATES"
+ELICITATION: Final = "HEADWAY_ELICITATION"
 LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
 DATABASE_URL: Final = "HEADWAY_DATABASE_URL"
+HOST: Final = "HEADWAY_HOST"
+PORT: Final = "HEADWAY_PORT"
+TOKEN: Final = "HEADWAY_TOKEN"
 TEST_DATABASE_URL: Final = "HEADWAY_TEST_DATABASE_URL"
-KNOWN: Final = (HOME, WORKFLOW_PATH, GATES, LOG_LEVEL, DATABASE_URL, TEST_DATABASE_URL)
-SECRET: Final = (DATABASE_URL, TEST_DATABASE_URL)  # a password may stand in them
+KNOWN: Final = (
+    HOME,
+    WORKFLOW_PATH,
+    GATES,
+    ELICITATION,
+    LOG_LEVEL,
+    DATABASE_URL,
+    HOST,
+    PORT,
+    TOKEN,
+    TEST_DATABASE_URL,
+)
+SECRET: Final = (DATABASE_URL, TOKEN, TEST_DATABASE_URL)  # a password may stand in them
 
 HOME_DEFAULT: Final = "~/.headway"
+HOST_DEFAULT: Final = "127.0.0.1"
+PORT_MAX: Final = 65_535
+TOKEN_LENGTH_MIN: Final = 16
 DATABASE_SCHEMES: Final = ("postgresql", "postgres")
 
 
@@ -44,17 +62,23 @@ class ConfigError(Exception):
 class Settings:
     """Everything the environment decides.
 
-    `user_home` is the user's own home folder, shown as `~` in messages. `database_url` names a
-    PostgreSQL database; None means the file in `home`. `environment` is what child processes (git)
-    inherit: no secret of ours. `warnings` are for the log, one sentence each.
+    `user_home` is the user's own home folder, shown as `~` in messages. `elicitation` lets a client
+    put a gate before its user. `database_url` names a
+    PostgreSQL database; None means the file in `home`. `host`, `port` and `token` are the server's:
+    None means the usual ports, and a server that demands no token. `environment` is what child
+    processes (git) inherit: no secret of ours. `warnings` are for the log, one sentence each.
     """
 
     home: Path
     user_home: Path
     workflow_path: tuple[str, ...] = ()
     gates: GateMode = "advisory"
+    elicitation: bool = True
     log_level: LogLevel = "warning"
     database_url: str | None = field(default=None, repr=False)
+    host: str = HOST_DEFAULT
+    port: int | None = None
+    token: str | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
@@ -78,8 +102,12 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         user_home=user_home,
         workflow_path=folders,
         gates=_gates(environ.get(GATES) or "advisory"),
+        elicitation=_elicitation(environ.get(ELICITATION) or "on"),
         log_level=_log_level(environ.get(LOG_LEVEL) or "warning"),
         database_url=_database_url(environ.get(DATABASE_URL) or ""),
+        host=environ.get(HOST) or HOST_DEFAULT,
+        port=_port(environ.get(PORT) or ""),
+        token=checked_token(TOKEN, environ[TOKEN]) if environ.get(TOKEN) else None,
         warnings=(*_unknown(environ), *missing),
         environment={name: text for name, text in environ.items() if name not in SECRET},
     )
@@ -116,6 +144,31 @@ def _database_url(text: str) -> str | None:
     return text
 
 
+def _port(text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) > PORT_MAX:
+        raise ConfigError(PORT, f"{text!r} is not a port.", f"Give a number from 0 to {PORT_MAX}.")
+    return int(text)
+
+
+def checked_token(source: str, text: str) -> str:
+    """Return a server's token, which `source` holds; ConfigError when it is none.
+
+    What is wrong with one is told without repeating it.
+    """
+    token = text.strip()
+    printable = token.isascii() and token.isprintable() and " " not in token
+    if len(token) < TOKEN_LENGTH_MIN or not printable:
+        raise ConfigError(
+            source,
+            "it does not hold a token: a line of printable characters without spaces, "
+            f"at least {TOKEN_LENGTH_MIN} of them.",
+            "Make one with: openssl rand -hex 32",
+        )
+    return token
+
+
 def _folders(text: str, user_home: Path) -> tuple[str, ...]:
     found: list[str] = []
     for entry in text.split(os.pathsep):
@@ -147,6 +200,16 @@ def _gates(text: str) -> GateMode:
             return "enforce"
         case _:
             raise _not_one_of(GATES, text, get_args(GateMode))
+
+
+def _elicitation(text: str) -> bool:
+    match text.strip().lower():
+        case "on":
+            return True
+        case "off":
+            return False
+        case _:
+            raise _not_one_of(ELICITATION, text, ("on", "off"))
 
 
 def _log_level(text: str) -> LogLevel:

@@ -246,6 +246,22 @@ def test_a_step_that_waits_for_a_decision_says_so_to_whoever_takes_it_up(root: P
         assert server.advance(token) == gated
 
 
+def test_what_was_tried_stands_in_the_log_and_no_token_does(server: Served, root: Path) -> None:
+    begun = server.start(root / "work", "three-steps")
+    token, wrong = str(begun["continueToken"]), str(begun["checkpointToken"])
+    assert server.advance(wrong)["code"] == "TOKEN_SCOPE_MISMATCH"
+    assert server.advance(token, "one story") == server.advance(token, "another story")
+    assert server.call("approve_gate", gate="gate_x")["code"] == "VALIDATION_ERROR"
+    assert server.leave() == 0
+    log = server.log()
+    assert f"tool='continue_workflow' code=TOKEN_SCOPE_MISMATCH attempt={wrong[:19]}\n" in log
+    assert "replayed with other content session=sess_" in log
+    assert "tool='approve_gate' code=VALIDATION_ERROR\n" in log
+    assert token not in log
+    assert wrong not in log
+    assert "story" not in log
+
+
 # A world that changes under a session.
 
 

@@ -21,6 +21,8 @@ from headway.mcp.stdio import serve_stdio
 class RoteVerbs:
     """`st_wait` waits for `st_go`: answered only when calls run side by side."""
 
+    people = None
+
     def __init__(self) -> None:
         self.go = threading.Event()
 
@@ -54,6 +56,9 @@ class RoteVerbs:
 
     def manage_workflow_source(self, request: ManageWorkflowSource) -> Reply:
         return {"action": request.action, "path": request.path}
+
+    def tell_session(self, name: str) -> Reply:
+        return {"sessionId": name}
 
 
 if __name__ == "__main__":

@@ -95,8 +95,8 @@ class Served:
             workspacePath=str(workspace),
         )
 
-    def shake_hands(self) -> None:
-        self.ask(message("initialize", HANDSHAKE, 0))
+    def shake_hands(self, **capabilities: Json) -> None:
+        self.ask(message("initialize", {**HANDSHAKE, "capabilities": capabilities}, 0))
         self.send(message("notifications/initialized", {}))
 
     def leave(self) -> int:

@@ -6,13 +6,14 @@ from headway.application.engine import Engine
 from headway.application.loading import Loaded, load, open_allowed, or_purged
 from headway.application.recording import record
 from headway.application.rehydrating import binding_drift, rehydrate
+from headway.application.replaying import log_replay
 from headway.application.replies import advanced_reply, blocked_reply, gate_reply
 from headway.application.requests import ContinueWorkflow, Reply
 from headway.application.scene import Scene
 from headway.application.settling import settle
 from headway.domain.commands import Advance, Facts
 from headway.domain.decide import decide
-from headway.domain.decision import Accepted
+from headway.domain.decision import Accepted, Replayed
 from headway.domain.events import AdvanceBlocked, GateOpened, StepAdvanced
 from headway.domain.state import Outcome
 
@@ -47,6 +48,8 @@ def _advance(engine: Engine, loaded: Loaded, request: ContinueWorkflow) -> Reply
         scene = record(engine, scene, decision)
     outcome = scene.state.attempts[name].outcome
     assert outcome is not None
+    if isinstance(decision, Replayed):
+        log_replay(loaded, request, outcome)
     return outcome_reply(scene, outcome)
 
 

@@ -1,6 +1,7 @@
 """Decide a gate: approve or reject what an attempt handed in (D11).
 
-No tool of an agent leads here: whoever did the work never judges it.
+No tool of an agent leads here: whoever did the work never judges it. A person comes here by the
+command line, or by a form that the client put before them (`mcp/asking.py`).
 """
 
 from typing import Final

@@ -28,4 +28,5 @@ class Engine:
     clock: Clock
     entropy: Entropy
     gates: GateMode = "advisory"
+    elicitation: bool = True
     ledger_id: str = ""

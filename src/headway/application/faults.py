@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from headway.domain.errors import Code, Fault, InvalidInput
+from headway.domain.errors import Code, Fault, InvalidInput, NotFound
 from headway.domain.values import Json
 
-__all__ = ["Fault", "InvalidInput", "fault_reply", "internal_fault"]
+__all__ = ["Fault", "InvalidInput", "NotFound", "fault_reply", "internal_fault"]
 
 INTERNAL_MESSAGE: Final = (
     "The engine met a condition it was not built for; the call changed nothing it had not recorded."

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from headway.application.engine import Engine
 from headway.application.loading import Admitted, Loaded, load, or_purged
-from headway.domain.errors import SessionBusy
+from headway.domain.errors import Fault, SessionBusy
 from headway.ports.ledger import Conflict
 
 T = TypeVar("T")
@@ -25,10 +25,18 @@ def settle(engine: Engine, admitted: Admitted, work: Callable[[Loaded], T]) -> T
     for _ in range(APPEND_ATTEMPTS_MAX):
         try:
             with or_purged(engine, admitted.nonce):
-                return work(load(engine, admitted))
+                return _worked(load(engine, admitted), work)
         except Conflict:
             continue
     raise SessionBusy(
         f"Other calls changed this session {APPEND_ATTEMPTS_MAX} times while this one waited.",
         remedy="Repeat the call with the same token; it is safe.",
     )
+
+
+def _worked(loaded: Loaded, work: Callable[[Loaded], T]) -> T:
+    try:
+        return work(loaded)
+    except Fault as fault:
+        fault.session = loaded.row.session
+        raise

@@ -104,11 +104,19 @@ def gaps_for(blockers: tuple[Blocker, ...]) -> tuple[Gap, ...]:
 
 
 def gate_need(
-    step: Step, variables: JsonObject, preferences: Preferences, *, enforced: bool
+    step: Step,
+    variables: tuple[JsonObject, JsonObject],
+    preferences: Preferences,
+    *,
+    enforced: bool,
 ) -> GateNeed:
-    """Tell what the step's confirmation asks for when gates are enforced (D11)."""
+    """Tell what the step's confirmation asks for when gates are enforced (D11).
+
+    `variables` are those the step was shown with and those it would be left with: a condition that
+    holds with either asks, so that the work to be judged cannot talk its way past the judge.
+    """
     asked = step.confirmation
-    if not enforced or asked is None or not holds(asked.when, variables):
+    if not enforced or asked is None or not any(holds(asked.when, each) for each in variables):
         return GateNeed()
     if asked.kind == "coordinator_eval" and never_stops(preferences):
         gap = Gap(

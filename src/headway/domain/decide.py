@@ -86,12 +86,13 @@ def decide(state: SessionState, command: Command, facts: Facts) -> Decision:
 
 
 class _Tried(Value):
-    """An attempt under judgement: the step, what was sent, and the context it would leave with."""
+    """An attempt under judgement: the step, what was sent, and the variables before and after."""
 
     command: Advance
     step: Step
     stored: Stored
     delta: JsonObject | None
+    shown_with: JsonObject
     variables: JsonObject
     judgement: Judgement
     blockers: tuple[Blocker, ...]
@@ -111,7 +112,8 @@ def _advance(
         return Accepted(events=(_blocked(situation, tried),), blobs=tried.stored.blobs)
     gaps = (*gaps_for(tried.blockers), *tried.gaps)
     enforced = situation.started.gates == "enforce" or situation.started.autonomous
-    need = gate_need(tried.step, tried.variables, preferences, enforced=enforced)
+    shown_and_left = (tried.shown_with, tried.variables)
+    need = gate_need(tried.step, shown_and_left, preferences, enforced=enforced)
     gaps = (*gaps, *need.gaps)
     leaving = Leaving(
         attempt=command.attempt,
@@ -155,6 +157,7 @@ def _try(workflow: Workflow, situation: Situation, command: Advance) -> _Tried:
         step=place.step,
         stored=stored,
         delta=delta,
+        shown_with=variables_at(place.loops, situation.context) if delta else variables,
         variables=variables,
         judgement=judgement,
         blockers=(*judgement.blockers, *failed),

@@ -31,11 +31,13 @@ class Fault(Exception):
     """The root of every fault: a code, what happened, what to do next, and whether to try again.
 
     `retry_after_ms` is None when the same call will fail again, 0 when it may be repeated at once,
-    else the wait in milliseconds.
+    else the wait in milliseconds. `session` is the session it was met in, where that is known: for
+    the log, never for the caller.
     """
 
     code: Code = Code.INTERNAL_ERROR
     retry_after_ms: int | None = None
+    session: str | None = None
 
     def __init__(self, message: str, *, remedy: str, details: JsonObject | None = None) -> None:
         super().__init__(message)

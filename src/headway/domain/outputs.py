@@ -3,8 +3,9 @@
 Laws.
 1. One demand on the output counts, the first of: output contract, assessments, criteria. A contract
    hides what comes after it, as workflow files rely on.
-2. Notes are needed unless the step has an output contract or says they are optional; white space is
-   no note. Criteria need notes even where they are optional, and judge white space as written.
+2. Notes are needed unless the step has an output contract or says they are optional; what
+   nobody can see is no note. Criteria need notes even where they are optional, and judge white
+   space as written.
 3. Accepted assessments that call for follow-up block, whichever demand counts.
 4. Everything found wrong is told at once.
 """
@@ -22,6 +23,7 @@ from headway.domain.contracts import Contract, Invalid, Missing, contract_for, j
 from headway.domain.contracts.loop_control import LOOP_CONTROL_REF, judge_decision
 from headway.domain.criteria import judge_notes
 from headway.domain.events import AssessmentResult, Blocker, Feedback
+from headway.domain.texts import is_blank
 from headway.domain.values import Json, JsonObject, Value
 from headway.domain.workflow import Step, Workflow
 
@@ -139,4 +141,4 @@ def _judge_criteria(step: Step, submission: Submission, variables: JsonObject) -
 def _lacks_notes(step: Step, submission: Submission) -> bool:
     if step.notes_optional or step.output_contract is not None:
         return False
-    return submission.notes is None or not submission.notes.strip()
+    return submission.notes is None or is_blank(submission.notes)

@@ -1,13 +1,28 @@
-"""Texts cut for display: by code point, never inside one, with a visible mark (D8).
+"""Texts: whether one says anything at all, and how one is cut for display.
 
-What is stored stays whole; only what is shown, or repeated in a blocker, is cut.
+What is stored stays whole; only what is shown, or repeated in a blocker, is cut: by code point,
+never inside one, with a visible mark (D8).
 """
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
 CUT_MARK: Final = " […]"
 _MARK_BYTES: Final = len(CUT_MARK.encode())
+
+# Separators, control and format characters, and what stands alone in no script: combining marks.
+_UNSEEN: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Me"})
+# Letters and a symbol by category, yet drawn as nothing: Hangul fillers and the empty Braille cell.
+_DRAWN_AS_NOTHING: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a reader would see nothing: white space, zero-width and filler characters."""
+    return all(
+        character in _DRAWN_AS_NOTHING or unicodedata.category(character) in _UNSEEN
+        for character in text
+    )
 
 
 def cut_text(text: str, bytes_max: int) -> str:

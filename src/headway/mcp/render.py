@@ -86,13 +86,16 @@ def _how_to_go_on(reply: JsonObject) -> str:
             "output": {"notesMarkdown": "<what you did, found and decided>"},
         }
         lines.append(f"{done} call continue_workflow with\n{_json(call)}")
+    lines.append(_checkpoint_call(reply))
+    return _joined(lines)
+
+
+def _checkpoint_call(reply: JsonObject) -> str:
     checkpoint = _text(reply, "checkpointToken")
-    if checkpoint:
-        lines.append(
-            "To mark progress without leaving the step, call checkpoint_workflow with\n"
-            + _json({"checkpointToken": checkpoint})
-        )
-    return "\n\n".join(lines)
+    if not checkpoint:
+        return ""
+    call = _json({"checkpointToken": checkpoint})
+    return f"To mark progress without leaving the step: checkpoint_workflow {call}"
 
 
 def _blocked(reply: JsonObject) -> str:
@@ -119,7 +122,7 @@ def _blocked(reply: JsonObject) -> str:
     if reply.get("retryable") is False:
         parts.append("Sending it again cannot help: this needs the user or the workflow's author.")
     else:
-        parts.append(_retry(reply))
+        parts += [_retry(reply), _checkpoint_call(reply)]
     return _joined(parts)
 
 
@@ -146,12 +149,13 @@ def _retry(reply: JsonObject) -> str:
 
 
 def _gate(reply: JsonObject) -> str:
-    step, kind = _text(reply, "stepId"), _text(reply, "gateKind")
+    step, kind, gate = (_text(reply, key) for key in ("stepId", "gateKind", "gateId"))
+    answers = f"headway gates approve {gate} or headway gates reject {gate}"
     call: JsonObject = {"continueToken": _text(reply, "gateToken"), "intent": "advance"}
     return _joined(
         [
             f"Step {step} was handed in and waits for a decision ({kind}).",
-            f"Stop and tell the user to judge it: {_text(reply, 'showCommand')}",
+            f"Stop and tell the user to judge it: {_text(reply, 'showCommand')}, then {answers}.",
             "After the decision, call continue_workflow with",
             _json(call),
         ]

@@ -1,4 +1,4 @@
-"""The MCP server: seven tools over the verbs, one thread hop per call.
+"""The MCP server: seven tools, prompts and resources over the verbs, one thread hop per call.
 
 A handler parses, calls, renders, and holds no rule of the engine. A fault is an answer (`isError`,
 with its envelope in both forms); anything else that goes wrong is a bug, logged here with its
@@ -12,11 +12,21 @@ import anyio
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    InputRequiredResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     TextContent,
 )
 
@@ -24,6 +34,7 @@ from headway.application.faults import Fault, fault_reply, internal_fault
 from headway.application.requests import (
     CheckpointWorkflow,
     ContinueWorkflow,
+    DecideGate,
     InspectWorkflow,
     JsonObject,
     ListWorkflows,
@@ -31,10 +42,15 @@ from headway.application.requests import (
     Reply,
     Request,
     ResumeSession,
+    ShowGate,
     StartWorkflow,
 )
 from headway.mcp.arguments import parse_arguments, unknown_tool
+from headway.mcp.asking import ask, can_ask
+from headway.mcp.fault_log import log_fault
+from headway.mcp.prompts import PROMPTS, get_prompt
 from headway.mcp.render import render_fault, render_reply
+from headway.mcp.resources import RESOURCES, TEMPLATES, read_resource
 from headway.mcp.schemas import INPUT_SCHEMAS
 from headway.mcp.tools import INSTRUCTIONS, tool_list
 
@@ -44,8 +60,22 @@ CALLS_AT_ONCE_MAX: Final = 32  # further calls wait for a free thread
 logger = logging.getLogger(__name__)
 
 
+class People(Protocol):
+    """What is asked of the engine on behalf of a client's user; no tool leads here."""
+
+    def show_gate(self, request: ShowGate) -> Reply:
+        """Tell all that a gate shows."""
+
+    def decide_gate(self, request: DecideGate) -> Reply:
+        """Record a person's answer."""
+
+
 class Verbs(Protocol):
-    """The engine's seven verbs; each returns a JSON-ready reply or raises a `Fault`."""
+    """The verbs behind tools and resources; each returns a JSON-ready reply or raises a `Fault`."""
+
+    @property
+    def people(self) -> People | None:
+        """What to ask on behalf of a client's user; None when gates are not put before them."""
 
     def list_workflows(self, request: ListWorkflows) -> Reply:
         """Answer which workflows there are."""
@@ -68,9 +98,16 @@ class Verbs(Protocol):
     def manage_workflow_source(self, request: ManageWorkflowSource) -> Reply:
         """Attach or detach a folder."""
 
+    def tell_session(self, name: str) -> Reply:
+        """Answer what happened in a session."""
+
 
 def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
-    """Return a server over the verbs; `user_home` is shown as `~` in errors."""
+    """Return a server over the verbs; `user_home` is shown as `~` in errors.
+
+    A gate is put before the user of a client that can show it, unless the verbs have no `people`.
+    """
+    people = verbs.people
     threads = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
 
     async def list_tools(
@@ -78,11 +115,34 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     ) -> ListToolsResult:
         return ListToolsResult(tools=tool_list())
 
-    async def call_tool(
-        _context: ServerRequestContext, params: CallToolRequestParams
-    ) -> CallToolResult:
+    async def answered(params: CallToolRequestParams) -> CallToolResult:
         return await anyio.to_thread.run_sync(
             answer, verbs, params.name, params.arguments or {}, user_home, limiter=threads
+        )
+
+    async def call_tool(
+        context: ServerRequestContext, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        result = await answered(params)
+        gate = _gate_of(result)
+        if gate is None or people is None or not can_ask(context):
+            return result
+        shown = await anyio.to_thread.run_sync(
+            people.show_gate, ShowGate(gate=gate), limiter=threads
+        )
+        decision = await ask(context, params, shown)
+        if isinstance(decision, InputRequiredResult):
+            return decision
+        if decision is None:
+            return result
+        await anyio.to_thread.run_sync(decide, people, decision, limiter=threads)
+        return await answered(params)
+
+    async def read(
+        _context: ServerRequestContext, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        return await anyio.to_thread.run_sync(
+            _read, verbs, str(params.uri), user_home, limiter=threads
         )
 
     return Server(
@@ -93,7 +153,57 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
         get_tool_input_schema=lambda _name: None,  # spares a tools/list before every call
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=_list_resources,
+        on_list_resource_templates=_list_templates,
+        on_read_resource=read,
+        on_list_prompts=_list_prompts,
+        on_get_prompt=_get_prompt,
     )
+
+
+async def _list_resources(
+    _context: ServerRequestContext, _params: PaginatedRequestParams | None
+) -> ListResourcesResult:
+    return ListResourcesResult(resources=RESOURCES)
+
+
+async def _list_templates(
+    _context: ServerRequestContext, _params: PaginatedRequestParams | None
+) -> ListResourceTemplatesResult:
+    return ListResourceTemplatesResult(resource_templates=TEMPLATES)
+
+
+async def _list_prompts(
+    _context: ServerRequestContext, _params: PaginatedRequestParams | None
+) -> ListPromptsResult:
+    return ListPromptsResult(prompts=PROMPTS)
+
+
+async def _get_prompt(
+    _context: ServerRequestContext, params: GetPromptRequestParams
+) -> GetPromptResult:
+    try:
+        return get_prompt(params.name, params.arguments or {})
+    except Fault as fault:
+        raise _protocol_error(fault, "prompts/get", "") from fault
+
+
+def _read(verbs: Verbs, uri: str, user_home: str) -> ReadResourceResult:
+    try:
+        return read_resource(verbs, uri, user_home)
+    except Fault as fault:
+        raise _protocol_error(fault, "resources/read", user_home) from fault
+    except Exception as error:  # the outermost loop of a surface, as in `answer`
+        logger.exception("resources/read failed")
+        raise _protocol_error(internal_fault(), "resources/read", user_home) from error
+
+
+def _protocol_error(fault: Fault, method: str, user_home: str) -> MCPError:
+    """Return the protocol's own error for a fault: only a tool has a result that can hold one."""
+    log_fault(method, {}, fault)
+    reply = fault_reply(fault, user_home)
+    data = {**reply, "remedy": fault.remedy}
+    return MCPError(INVALID_PARAMS, f"{reply['message']} {fault.remedy}", data)
 
 
 def answer(verbs: Verbs, tool: str, arguments: JsonObject, user_home: str) -> CallToolResult:
@@ -104,10 +214,19 @@ def answer(verbs: Verbs, tool: str, arguments: JsonObject, user_home: str) -> Ca
         reply = perform(verbs, parse_arguments(tool, arguments))
         return _result(reply, render_reply(tool, reply))
     except Fault as fault:
+        log_fault(tool, arguments, fault)
         return _fault_result(fault, user_home)
     except Exception:  # the outermost loop of a surface: a bug must not end the session
         logger.exception("%s failed", tool)
         return _fault_result(internal_fault(), user_home)
+
+
+def decide(people: People, decision: DecideGate) -> None:
+    """Record a decision; one that came too late is logged, and the first one stands."""
+    try:
+        people.decide_gate(decision)
+    except Fault as fault:
+        log_fault("elicitation", {}, fault)
 
 
 def perform(verbs: Verbs, request: Request) -> Reply:
@@ -129,6 +248,13 @@ def perform(verbs: Verbs, request: Request) -> Reply:
             return verbs.manage_workflow_source(request)
         case _:
             assert_never(request)
+
+
+def _gate_of(result: CallToolResult) -> str | None:
+    reply = result.structured_content
+    if not isinstance(reply, dict) or reply.get("kind") != "gate_checkpoint":
+        return None
+    return str(reply["gateId"])
 
 
 def _fault_result(fault: Fault, user_home: str) -> CallToolResult:

@@ -31,6 +31,7 @@ from mcp.types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCRequest,
     JSONRPCResponse,
     jsonrpc_message_adapter,
 )
@@ -46,6 +47,7 @@ from headway.mcp.frames import (
     read_frame,
 )
 from headway.mcp.lines import Line, read_lines
+from headway.mcp.refusals import reasoned
 
 DRAIN_SECONDS_MAX: Final = 30.0  # for answers still owed when stdin ends
 INTERNAL_ERROR: Final = -32603
@@ -67,13 +69,14 @@ class _Read:
 
 @dataclass(slots=True)
 class _Wire:
-    """One connection: where lines go out, and the requests that wait for an answer."""
+    """One connection: where lines go out, and the requests, its and ours, not yet answered."""
 
     out: int
     to_server: MemoryObjectSendStream[SessionMessage | Exception]
     writer: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     owed: set[RequestId] = field(default_factory=set)
+    asked: set[RequestId] = field(default_factory=set)
     settled: anyio.Event = field(default_factory=anyio.Event)
 
     async def receive(self, read: _Read | Rejection) -> None:
@@ -86,6 +89,8 @@ class _Wire:
             self.owed.add(read.frame.request)
         if read.frame.message.get("method") == "notifications/cancelled":
             self._forget(read.frame.message.get("params"))
+        if isinstance(read.message, JSONRPCResponse | JSONRPCError) and read.message.id is not None:
+            self.asked.discard(read.message.id)
         await self.to_server.send(SessionMessage(read.message))
 
     async def send(self, data: bytes) -> None:
@@ -101,6 +106,13 @@ class _Wire:
             self.owed.discard(request)
         if not self.owed:
             self.settled.set()
+
+    async def give_up_asking(self) -> None:
+        """Answer our own questions in place of a client that has left."""
+        for question in sorted(self.asked, key=str):
+            left = ErrorData(code=INTERNAL_ERROR, message="The client has left.")
+            error = JSONRPCError(jsonrpc="2.0", id=question, error=left)
+            await self.to_server.send(SessionMessage(error))
 
     async def drain(self) -> None:
         """Wait, for a while, until no request waits for an answer."""
@@ -161,6 +173,7 @@ async def _deliver(wire: _Wire, read: _Read | Rejection, scope: anyio.CancelScop
 
 
 async def _end(wire: _Wire) -> None:
+    await wire.give_up_asking()
     await wire.drain()
     await wire.to_server.aclose()
 
@@ -172,6 +185,8 @@ async def _forward(
     async with answers:
         async for answer in answers:
             message = answer.message
+            if isinstance(message, JSONRPCRequest):
+                wire.asked.add(message.id)
             try:
                 await wire.send(_to_line(_explained(message)))
             except OSError:
@@ -200,13 +215,19 @@ def _read_line(line: Line) -> _Read | Rejection:
 
 
 def _explained(message: JSONRPCMessage) -> JSONRPCMessage:
-    """Return the message; one of the library's that gives no reason says what may be wrong."""
-    if not isinstance(message, JSONRPCError) or message.error.data:
+    """Return the message; one of the library's errors with our code and what to do."""
+    if not isinstance(message, JSONRPCError):
         return message
-    if message.error.code != INVALID_PARAMS:
+    known = message.error.data
+    if isinstance(known, dict) and "code" in known:
         return message
-    told = {"code": "FRAME_BAD_PARAMS", "message": BAD_PARAMS, "remedy": BAD_PARAMS_REMEDY}
-    error = ErrorData(code=INVALID_PARAMS, message=f"{BAD_PARAMS} {BAD_PARAMS_REMEDY}", data=told)
+    error = message.error
+    if error.code == INVALID_PARAMS and not known:
+        told = {"code": "FRAME_BAD_PARAMS", "message": BAD_PARAMS, "remedy": BAD_PARAMS_REMEDY}
+        text = f"{BAD_PARAMS} {BAD_PARAMS_REMEDY}"
+        error = ErrorData(code=INVALID_PARAMS, message=text, data=told)
+    else:
+        error = ErrorData.model_validate(reasoned(error))
     return JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
 
 

@@ -29,6 +29,7 @@ from headway.domain.events import (
     StepAdvanced,
     Walk,
 )
+from headway.domain.preferences import Preferences
 from headway.domain.texts import cut_text
 from headway.domain.values import Value
 from headway.domain.workflow import Item, Loop, Workflow
@@ -86,6 +87,12 @@ def gap_row(gap: Gap) -> Told:
     return Told(kind="gap", text=one_line(f"{gap.code} ({gap.severity}): {gap.summary}"))
 
 
+def preferences_row(source: str, chosen: Preferences) -> Told:
+    """Tell who chose how far a session may go by itself."""
+    text = f"{source} chose {chosen.autonomy}, {chosen.risk_policy}"
+    return Told(kind="preferences", text=text)
+
+
 def fact_rows(
     event: StepAdvanced
     | AdvanceBlocked
@@ -114,9 +121,7 @@ def fact_rows(
         case ChecksRecorded():
             yield from (_check(result) for result in event.results)
         case PreferencesChanged():
-            chosen = event.opened.preferences
-            text = f"{event.source} chose {chosen.autonomy}, {chosen.risk_policy}"
-            yield Told(kind="preferences", text=text)
+            yield preferences_row(event.source, event.opened.preferences)
         case GapRecorded():
             yield from (gap_row(gap) for gap in event.gaps)
         case _:

@@ -32,7 +32,14 @@ from headway.domain.events import (
 )
 from headway.domain.ids import AttemptId, NodeId, next_attempt
 from headway.domain.loops import variables_at
-from headway.domain.projections.telling import Told, fact_rows, gap_row, step_label, walk_rows
+from headway.domain.projections.telling import (
+    Told,
+    fact_rows,
+    gap_row,
+    preferences_row,
+    step_label,
+    walk_rows,
+)
 from headway.domain.rendering.interpolate import interpolate
 from headway.domain.values import JsonObject, Value
 from headway.domain.workflow import Workflow
@@ -167,10 +174,13 @@ class _Story:
 
     def rows(self) -> _Rows:
         assert self.started is not None
+        source, opened = self.started.preferences_source, self.started.opened
+        if opened is not None and source != "default":
+            yield Row(depth=0, told=preferences_row(source, opened.preferences))
         for event in self.before_all:
             for gap in event.gaps:
                 yield Row(depth=0, told=gap_row(gap))
-        yield self._line(0, self.started.walk, self.started.opened, self.ended_at_once)
+        yield self._line(0, self.started.walk, opened, self.ended_at_once)
 
     def _line(
         self, depth: int, walk: Walk, opened: Opened | None, end: SessionCompleted | None
