@@ -16,6 +16,7 @@ from headway.application.verbs import Verbs
 from headway.config import Settings
 from headway.domain.errors import StoreUnavailable
 from headway.ports.clock import Clock, Entropy
+from headway.ports.workflow_files import WorkflowFiles
 
 DATABASE_NAME = "headway.db"
 
@@ -58,6 +59,21 @@ def open_engine(settings: Settings) -> Iterator[Engine]:
             clock=clock,
             entropy=entropy,
             gates=settings.gates,
+        )
+    finally:
+        store.close()
+
+
+@contextmanager
+def open_workflow_files(settings: Settings) -> Iterator[WorkflowFiles]:
+    """Yield the workflow files of a home, for authors.
+
+    Raises StoreUnavailable when the store, which knows the attached folders, cannot be opened.
+    """
+    store = open_store(settings, SystemClock(), SystemEntropy())
+    try:
+        yield FolderCatalogue(
+            workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
         )
     finally:
         store.close()
