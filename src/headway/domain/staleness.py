@@ -6,7 +6,7 @@ with that number; when the rules move on, the stamp tells which files to look at
 
 from typing import Final, Literal, TypeAlias
 
-from headway.domain.values import Value
+from headway.domain.values import JsonObject, Value
 
 STAMP_KEY: Final = "validatedAgainstSpecVersion"
 # Raised when a rule is added that a sound file may well break. Numbers up to 3 are those of the
@@ -21,6 +21,10 @@ class Staleness(Value):
 
     level: Level
     reason: str
+
+    def told(self) -> JsonObject:
+        """Return it in the wire's names."""
+        return {"level": self.level, "reason": self.reason}
 
 
 def staleness_of(stamp: int | None) -> Staleness:

@@ -15,6 +15,7 @@ from headway.domain.values import Json
 
 _BLANK: Final = re.compile(r"[ \t]*")
 _SPACE: Final = re.compile(r"\s*")
+_LINE: Final = re.compile(r"[^\r\n]*")
 _DASH: Final = re.compile(r"[ \t]*-[ \t]+")
 
 
@@ -85,10 +86,8 @@ def _with_new_key(document: Document, mend: Mend, spans: Spans) -> str | None:
     indent = text[begins : beside.key]
     newline = "\r\n" if text[:begins].endswith("\r\n") else "\n"
     if not beside.flow:
-        ends = text.find("\n", beside.end)
-        head, tail = (text, "") if ends < 0 else (text[:ends], text[ends:])
-        head = head.removesuffix("\r") if newline == "\r\n" and tail else head
-        return f"{head}{newline}{indent}{mend.path[0]}: {value}{tail}"
+        ends = _end_of(_LINE, text, beside.end)
+        return f"{text[:ends]}{newline}{indent}{mend.path[0]}: {value}{text[ends:]}"
     between = newline + indent if _BLANK.fullmatch(indent) and begins else " "
     key = json.dumps(mend.path[0])
     return f"{text[: beside.end]},{between}{key}: {value}{text[beside.end :]}"

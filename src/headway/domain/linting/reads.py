@@ -50,6 +50,7 @@ class Read:
     path: Path
 
 
+_BOUND_BY: Final = {"for": "count", "forEach": "items"}
 _NOWHERE: Final = Position(line=1, column=1)
 
 
@@ -82,9 +83,9 @@ def reads_of(subject: Subject) -> Iterator[Read]:
     """Yield what is read elsewhere: what loops go over, what is mapped, placeholders."""
     for unit in subject.units:
         loop, here = record(unit.node, "loop"), (*unit.path, "loop")
-        for key in ("items", "count"):
-            if isinstance(loop.get(key), str):
-                yield Read(unit, text(loop, key), (*here, key))
+        key = _BOUND_BY.get(text(loop, "type"), "")
+        if isinstance(loop.get(key), str):
+            yield Read(unit, text(loop, key), (*here, key))
         for index, each in records(unit.node, "parallelDelegations"):
             mapped = (*unit.path, "parallelDelegations", index, "contextMapping")
             for name in record(each, "contextMapping"):

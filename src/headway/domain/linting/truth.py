@@ -26,7 +26,7 @@ _PLAIN: Final[tuple[Json, ...]] = (None, "", _UNLIKE, True, False, 0, 1, ["x"])
 def verdict(condition: Condition, unset: frozenset[str] = frozenset()) -> Verdict:
     """Tell whether a condition never holds, always holds, or depends; `unset` have no value."""
     leaves = list(_leaves(condition))
-    if not leaves or any(not isinstance(leaf, Compare) for leaf in leaves):
+    if any(not isinstance(leaf, Compare) for leaf in leaves):
         return "open"
     compared = [leaf for leaf in leaves if isinstance(leaf, Compare)]
     if any(leaf.operator == "matches" and leaf.var not in unset for leaf in compared):
