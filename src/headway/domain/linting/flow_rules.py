@@ -10,7 +10,7 @@ from headway.domain.linting.reads import NAMES, Test, reads_of, tests_of
 from headway.domain.linting.rules import Finding, Rule, rule
 from headway.domain.linting.subject import BUILT_IN_VARIABLES, Subject, Unit
 from headway.domain.linting.texts import is_named
-from headway.domain.linting.truth import verdict
+from headway.domain.linting.truth import Verdict, verdict
 from headway.domain.values import Json
 
 
@@ -48,7 +48,7 @@ def variable_read_before_set(subject: Subject) -> Iterator[Finding]:
         if not late or text(record(test.unit.node, "loop"), "type") == "until":
             continue
         condition = test.condition()
-        if verdict(condition) == "open" and verdict(condition, late) == "never":
+        if _verdict(test, subject) == "open" and verdict(condition, late) == "never":
             name, path = next(each for each in test.variables() if each[0] in late)
             yield Finding(path, f"{shown(name)} is first named at this step or a later one.")
 
@@ -63,10 +63,13 @@ def value_never_named(subject: Subject) -> Iterator[Finding]:
     """Report texts compared with variables that are set here, but never to that."""
     if subject.is_routine:
         return
+    told: set[tuple[str, str]] = set()
     for test in tests_of(subject):
         for name, value, path in _compared(test.value, test.path):
-            named = is_named(name, subject.words)
-            if named and not _is_value_named(value, subject):
+            if (name, value) in told or not is_named(name, subject.words):
+                continue
+            told.add((name, value))
+            if not _is_value_named(value, subject):
                 yield Finding(path, f"No text names {shown(value)} as a value of {shown(name)}.")
 
 
@@ -78,7 +81,7 @@ def value_never_named(subject: Subject) -> Iterator[Finding]:
 def step_unreachable(subject: Subject) -> Iterator[Finding]:
     """Report steps that no context selects, and loops that no context enters."""
     for test in tests_of(subject):
-        found = _verdict(test)
+        found = _verdict(test, subject)
         kind = text(record(test.unit.node, "loop"), "type")
         if test.kind == "step" and found == "never":
             yield Finding(test.path, f"The step {shown(test.unit.id)} can never be reached.")
@@ -94,7 +97,7 @@ def step_unreachable(subject: Subject) -> Iterator[Finding]:
 def condition_never_true(subject: Subject) -> Iterator[Finding]:
     """Report fragments, delegations, confirmations and rules that never come to bear."""
     for test in tests_of(subject):
-        if test.kind not in ("step", "loop") and _verdict(test) == "never":
+        if test.kind not in ("step", "loop") and _verdict(test, subject) == "never":
             yield Finding(test.path, f"This {NAMES[test.kind]} can never hold.")
 
 
@@ -107,7 +110,7 @@ def condition_never_true(subject: Subject) -> Iterator[Finding]:
 def condition_always_true(subject: Subject) -> Iterator[Finding]:
     """Report conditions that no context makes false; those of loops have a rule of their own."""
     for test in tests_of(subject):
-        if test.kind != "loop" and _verdict(test) == "always":
+        if test.kind != "loop" and _verdict(test, subject) == "always":
             yield Finding(test.path, f"This {NAMES[test.kind]} holds whatever is set.")
 
 
@@ -130,11 +133,15 @@ def _is_late(variable: str, test: Test, subject: Subject) -> bool:
         return False
     if test.kind in ("confirmation", "rule") and is_named(variable, unit.words):
         return False
-    inside = set(subject.inside(unit.loops[0])) if unit.loops else set[Unit]()
-    in_time = (each for each in subject.units if each.order < unit.order or each in inside)
-    if any(is_named(variable, each.words) for each in in_time if each is not unit):
+    naming = subject.naming(variable)
+    return bool(naming) and not any(_is_in_time(each, unit) for each in naming)
+
+
+def _is_in_time(setter: Unit, unit: Unit) -> bool:
+    """Tell whether a unit is met before another, in this pass of a loop or in the one before."""
+    if setter is unit:
         return False
-    return is_named(variable, subject.words)
+    return setter.order < unit.order or bool(unit.loops and unit.loops[0] in setter.loops)
 
 
 def _camel(words: frozenset[str]) -> Iterator[str]:
@@ -142,8 +149,12 @@ def _camel(words: frozenset[str]) -> Iterator[str]:
     return (word for word in words if word[0].islower() and (word != word.lower() or "_" in word))
 
 
-def _verdict(test: Test) -> str:
-    return verdict(test.condition())
+def _verdict(test: Test, subject: Subject) -> Verdict:
+    """Return what can become of a condition; worked out once, asked by several rules."""
+    known = subject.verdicts.get(test.path)
+    if known is None:
+        known = subject.verdicts[test.path] = verdict(test.condition())
+    return known
 
 
 _TEXT_OPERATORS: Final = ("equals", "not_equals")
@@ -167,8 +178,7 @@ def _is_value_named(value: str, subject: Subject) -> bool:
     folded = value.strip().casefold()
     if folded in ("", "true", "false", "yes", "no") or _is_number(folded):
         return True
-    everything = (*subject.common_texts, *(each for unit in subject.units for each in unit.texts))
-    return any(folded in each.text.casefold() for each in everything)
+    return folded in subject.folded
 
 
 def _is_number(value: str) -> bool:

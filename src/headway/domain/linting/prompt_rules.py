@@ -1,7 +1,7 @@
 """Rules about what an agent reads: prompts, and what stands in them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final
 
 from headway.domain.compiler.nodes import items, text
@@ -50,15 +50,17 @@ _CODE: Final = re.compile(
 )  # fmt: skip
 def prompt_names_hidden_step(subject: Subject) -> Iterator[Finding]:
     """Report texts that hold the id or the whole title of a step that comes later."""
+    by_word = _telling_words(subject)
     for unit in subject.units:
-        later = [each for each in subject.units if _is_hidden(each, unit)]
         for prose in unit.texts:
             if not prose.key or prose.key == "title":
                 continue
-            words = set(_NAME.findall(prose.text))
-            named = next((each for each in later if _is_spoken_of(each, prose.text, words)), None)
-            if named:
-                yield Finding(prose.path, f"It names {shown(named.id)}, which comes later.")
+            words = dict.fromkeys(_NAME.findall(prose.text))
+            near = (each for word in words for each in by_word.get(word, ()))
+            for named in near:
+                if _is_hidden(named, unit) and _is_named(named, prose.text, words):
+                    yield Finding(prose.path, f"It names {shown(named.id)}, which comes later.")
+                    break
 
 
 @rule(
@@ -199,12 +201,28 @@ def _is_hidden(other: Unit, unit: Unit) -> bool:
     return not (unit.loops and other.loops and other.loops[0] is unit.loops[0])
 
 
-def _is_spoken_of(unit: Unit, prose: str, words: set[str]) -> bool:
-    name, title = unit.id, text(unit.node, "title")
-    telling = len(name) >= ID_CHARS_MIN and any(char in "-_0123456789" for char in name)
-    if telling and name in words:
-        return True
-    return len(title) >= TITLE_CHARS_MIN and " " in title and title in prose
+def _telling_words(subject: Subject) -> dict[str, list[Unit]]:
+    """Return the units by a word that must stand in a text that names them."""
+    index: dict[str, list[Unit]] = {}
+    for unit in subject.units:
+        title = text(unit.node, "title")
+        if _tells(unit.id):
+            index.setdefault(unit.id, []).append(unit)
+        if len(title) >= TITLE_CHARS_MIN and " " in title and (found := _NAME.search(title)):
+            index.setdefault(found[0], []).append(unit)
+    return index
+
+
+def _tells(name: str) -> bool:
+    """Tell whether an id is no everyday word."""
+    return len(name) >= ID_CHARS_MIN and any(char in "-_0123456789" for char in name)
+
+
+def _is_named(unit: Unit, prose: str, words: Container[str]) -> bool:
+    title = text(unit.node, "title")
+    return (_tells(unit.id) and unit.id in words) or (
+        len(title) >= TITLE_CHARS_MIN and " " in title and title in prose
+    )
 
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -14,7 +14,8 @@ from headway.domain.compiler.nodes import items, record, records, text
 from headway.domain.compiler.reading import Document
 from headway.domain.compiler.templates import routine_template_id
 from headway.domain.diagnostics import Path
-from headway.domain.linting.texts import Prose, prose_of, words_of
+from headway.domain.linting.texts import Prose, prose_of, words_in, words_of
+from headway.domain.linting.truth import Verdict
 from headway.domain.values import Json, JsonObject
 
 UnitKind: TypeAlias = Literal["standard", "loop", "parallel", "routine"]
@@ -73,6 +74,7 @@ class Subject:
     document: Document
     routines: Mapping[str, Document] = field(default_factory=dict)
     known: frozenset[str] | None = None
+    verdicts: dict[Path, Verdict] = field(default_factory=dict)  # of conditions looked into
 
     @property
     def root(self) -> JsonObject:
@@ -113,9 +115,40 @@ class Subject:
         """Every word that an agent or author reads anywhere in the workflow."""
         return self.common_words.union(*(unit.words for unit in self.units))
 
+    @cached_property
+    def folded(self) -> str:
+        """Every text of the workflow in one, without regard to case."""
+        texts = (*self.common_texts, *(each for unit in self.units for each in unit.texts))
+        return "\n".join(each.text for each in texts).casefold()
+
+    def naming(self, variable: str) -> tuple[Unit, ...]:
+        """Return the units whose texts name a context key."""
+        first, *more = words_in(variable) or [""]
+        return tuple(
+            unit
+            for unit in self._by_word.get(first, ())
+            if all(each in unit.words for each in more)
+        )
+
     def inside(self, loop: Unit) -> tuple[Unit, ...]:
         """Return the units in the body of a loop, at any depth."""
-        return tuple(unit for unit in self.units if loop in unit.loops)
+        return tuple(self._by_loop.get(loop, ()))
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[Unit]]:
+        index: dict[str, list[Unit]] = {}
+        for unit in self.units:
+            for word in unit.words:
+                index.setdefault(word, []).append(unit)
+        return index
+
+    @cached_property
+    def _by_loop(self) -> dict[Unit, list[Unit]]:
+        index: dict[Unit, list[Unit]] = {}
+        for unit in self.units:
+            for loop in unit.loops:
+                index.setdefault(loop, []).append(unit)
+        return index
 
 
 def loop_variables(loop: Unit) -> Iterator[str]:

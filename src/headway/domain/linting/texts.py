@@ -57,5 +57,10 @@ def words_of(texts: Iterable[Prose]) -> frozenset[str]:
 
 def is_named(name: str, words: frozenset[str]) -> bool:
     """Tell whether texts with these words name a context key, all its parts if it has several."""
-    parts = _WORD.findall(name)
+    parts = words_in(name)
     return bool(parts) and all(part in words for part in parts)
+
+
+def words_in(name: str) -> list[str]:
+    """Return the words a context key is made of, which is one for most."""
+    return _WORD.findall(name)

@@ -15,7 +15,8 @@ from headway.domain.conditions import holds
 from headway.domain.values import Json
 from headway.domain.workflow import AllOf, Always, AnyOf, Compare, Condition, Malformed, Negation
 
-CASES_MAX: Final = 4_096
+CASES_MAX: Final = 1_024
+COMPARISONS_MAX: Final = 64
 
 Verdict: TypeAlias = Literal["never", "always", "open"]
 
@@ -26,7 +27,7 @@ _PLAIN: Final[tuple[Json, ...]] = (None, "", _UNLIKE, True, False, 0, 1, ["x"])
 def verdict(condition: Condition, unset: frozenset[str] = frozenset()) -> Verdict:
     """Tell whether a condition never holds, always holds, or depends; `unset` have no value."""
     leaves = list(_leaves(condition))
-    if any(not isinstance(leaf, Compare) for leaf in leaves):
+    if len(leaves) > COMPARISONS_MAX or any(not isinstance(each, Compare) for each in leaves):
         return "open"
     compared = [leaf for leaf in leaves if isinstance(leaf, Compare)]
     if any(leaf.operator == "matches" and leaf.var not in unset for leaf in compared):
@@ -37,13 +38,14 @@ def verdict(condition: Condition, unset: frozenset[str] = frozenset()) -> Verdic
     }
     if math.prod(len(values) for values in cases.values()) > CASES_MAX:
         return "open"
-    outcomes = {
+    outcomes = (
         holds(condition, dict(zip(cases, values, strict=True)))
         for values in itertools.product(*cases.values())
-    }
-    if len(outcomes) > 1:
+    )
+    first = next(outcomes)
+    if any(each is not first for each in outcomes):
         return "open"
-    return "always" if outcomes == {True} else "never"
+    return "always" if first else "never"
 
 
 def _leaves(condition: Condition) -> Iterator[Compare | Malformed | Always]:
