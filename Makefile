@@ -10,7 +10,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 $(shell [ ! -e $(READY) ] || { [ "$$(cat $(READY))" = "$(CURDIR)" ] && $(PYTHON) -c ''; } 2>/dev/null || rm -rf .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format coverage bench simulate clean
+.PHONY: help setup demo test check format coverage reference bench simulate clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -39,6 +39,11 @@ coverage: $(READY) ## run every test and show the lines and branches that none r
 	@.venv/bin/coverage run -m pytest -q -n auto --dist worksteal $(ARGS)
 	@.venv/bin/coverage combine -q
 	@.venv/bin/coverage report
+
+reference: $(READY) ## write the generated pages of docs/reference, and the schema of workflow files
+	@$(PYTHON) -m tests.support.cli_reference
+	@.venv/bin/headway workflows rules > docs/reference/lint-rules.md
+	@.venv/bin/headway workflows schema > src/headway/workflow.schema.json
 
 bench: $(READY) ## measure, as ratios to floors measured in the same run
 	@$(PYTHON) -m bench $(ARGS)

@@ -50,7 +50,7 @@ def test_it_is_a_schema_of_its_dialect() -> None:
 def test_the_file_in_the_package_is_the_one_that_is_made() -> None:
     there = (HOUSE / "workflow.schema.json").read_text("utf-8")
     made = json.dumps(workflow_schema(), ensure_ascii=False, indent=2) + "\n"
-    assert there == made, "run: headway workflows schema > src/headway/workflow.schema.json"
+    assert there == made, "run make reference"
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,10 @@ def open_sqlite(
     )
 
 
+class _Undone(Exception):
+    """One of several writes raised, so all of them are undone and begun anew."""
+
+
 class SqliteDatabase:
     """Implements `database.Database` on one file; threads may share it."""
 
@@ -163,6 +167,18 @@ class SqliteDatabase:
 
     def _together(self, jobs: Sequence[Job[object]]) -> None:
         """Run several writes in one transaction; one that raises is undone by itself."""
+        if not self._all_kept(jobs):
+            self._each_kept(jobs)
+
+    def _all_kept(self, jobs: Sequence[Job[object]]) -> bool:
+        """Run them without savepoints, which would cost a third; keep all of them or none."""
+        with suppress(_Undone), self._transaction() as cursor:
+            if not all(job.run(cursor) for job in jobs):
+                raise _Undone
+            return True
+        return False
+
+    def _each_kept(self, jobs: Sequence[Job[object]]) -> None:
         with self._transaction() as cursor:
             for job in jobs:
                 cursor.execute("SAVEPOINT one")
@@ -180,6 +196,7 @@ class SqliteDatabase:
             try:
                 cursor.execute("BEGIN IMMEDIATE")
                 yield cursor
+                self._guard.check()
                 cursor.execute("COMMIT")
             except BaseException:
                 if raw.in_transaction:
@@ -231,6 +248,7 @@ class SqliteDatabase:
             raise driver_fault(cause or error, self._path) from error
 
     def _connect(self) -> DriverConnection:
+        self._guard.check()
         raw: DriverConnection = self._options.driver.module.connect(
             str(self._path),
             timeout=self._options.busy_timeout_ms / 1_000,
