@@ -111,7 +111,7 @@ def prompt_long(subject: Subject) -> Iterator[Finding]:
 
 
 @rule(
-    "PROMPT_NAMES_PROTOCOL", "warning", "A prompt leaves the protocol to the engine",
+    "PROMPT_NAMES_PROTOCOL", "info", "A prompt leaves the protocol to the engine",
     why="How to go on is told by the engine, in words that fit the client; a copy in a prompt "
     "grows wrong when they change.",
     remedy="Say what to hand in, and leave out which tool to call.",
