@@ -48,7 +48,7 @@ reference: $(READY) ## write the generated pages of docs/reference, and the sche
 bench: $(READY) ## measure, as ratios to floors measured in the same run
 	@$(PYTHON) -m bench $(ARGS)
 
-simulate: $(READY) ## simulate agents, faults and crashes (SEED=7 EVENTS=1000000 STORE=sqlite)
+simulate: $(READY) ## simulate agents, faults and crashes (SEED=7 EVENTS=1000000 STORE=sqlite|postgres)
 	@$(PYTHON) -m simulation $(if $(SEED),--seed $(SEED)) $(if $(EVENTS),--events $(EVENTS)) $(if $(STORE),--store $(STORE)) $(ARGS)
 
 clean: ## remove the environment and everything the tools left behind

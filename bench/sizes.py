@@ -17,7 +17,17 @@ class Sizes:
     files: int = 60
     growth: int = 1_000
     events: int = 500_000
+    sessions: int = 10_000
 
 
 FULL = Sizes()
-QUICK = Sizes(depths=(3, 6, 9), blocks=2, rounds=2, repeats=2, files=3, growth=50, events=2_000)
+QUICK = Sizes(
+    depths=(3, 6, 9),
+    blocks=2,
+    rounds=2,
+    repeats=2,
+    files=3,
+    growth=50,
+    events=2_000,
+    sessions=20,
+)

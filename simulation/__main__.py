@@ -6,14 +6,18 @@ The same seed simulates the same worlds, event for event, on every machine.
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from time import perf_counter
 
+from simulation.choices import drawn_in
 from simulation.disks import SqliteDisk
+from simulation.postgres_disk import postgres_server
 from simulation.process import Setting
 from simulation.running import Failure, Tally, run
+from simulation.servers import LOCAL, NAMED
 
 PROGRESS_SECONDS = 10.0
 
@@ -24,11 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="which worlds (default: 1)")
     parser.add_argument("--events", type=int, default=100_000, help="how much (default: 100000)")
     parser.add_argument("--world", type=int, default=1, help="the first world (default: 1)")
-    parser.add_argument("--store", choices=("memory", "sqlite"), default="memory")
+    parser.add_argument("--store", choices=("memory", "sqlite", "postgres"), default="memory")
     given = parser.parse_args(arguments)
     telling = Telling()
-    with tempfile.TemporaryDirectory(prefix="simulation-") as folder:
-        setting = Setting() if given.store == "memory" else _on_files(Path(folder))
+    with _setting(given.store) as setting:
         tally, failure = run(given.seed, given.events, setting, first=given.world, listener=telling)
     print(report(tally, perf_counter() - telling.begun))
     if failure is None:
@@ -56,9 +59,19 @@ class Telling:
         print(f"... world {world} failed: {problem}; looking for the shortest history", flush=True)
 
 
-def _on_files(folder: Path) -> Setting:
+@contextmanager
+def _setting(store: str) -> Iterator[Setting]:
+    """Yield what worlds stand on: memory, files of this run, or schemas of this run on a server."""
     numbers = count()
-    return Setting(disk=lambda: SqliteDisk(folder / f"{next(numbers)}.db"))
+    match store:
+        case "sqlite":
+            with tempfile.TemporaryDirectory(prefix="simulation-") as folder:
+                yield Setting(disk=lambda: SqliteDisk(Path(folder) / f"{next(numbers)}.db"))
+        case "postgres":
+            with postgres_server(NAMED or LOCAL) as server:
+                yield Setting(disk=server.disk)
+        case _:
+            yield Setting()
 
 
 def report(tally: Tally, seconds: float) -> str:
@@ -79,7 +92,7 @@ def report(tally: Tally, seconds: float) -> str:
 
 def tell(failure: Failure, seed: int, store: str) -> str:
     """Return a failure with the shortest history that shows it, and how to see it again."""
-    size = f"{len(failure.choices)} of {failure.choices_found} choices"
+    size = f"{drawn_in(failure.choices)} of {failure.choices_found} choices"
     lines = [
         f"World {failure.world} of seed {seed} broke a promise.",
         f"The shortest history found that shows it, {size}:",

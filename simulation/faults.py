@@ -15,23 +15,29 @@ log of its own of every write that landed, against which the streams are checked
 | delayed     | the append is refused, and lands later if the stream has not moved                 |
 | cut_down    | the process dies before the append, in it, with nothing kept                       |
 | dies        | the process dies after the append                                                  |
+
+A line to a server also breaks (disks.py), and the store is to make up for that by itself: the call
+must not notice.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final, Literal, NoReturn, TypeAlias, get_args
+from typing import Literal, NoReturn, TypeAlias, TypeVar
 
 from headway.domain.errors import StoreUnavailable
 from headway.domain.events import Event
 from headway.domain.ids import Digest, NodeId, SessionId, StreamId
 from headway.ports.ledger import AttemptRow, Conflict, Head, Ledger, Recorded, Write
+from simulation.disks import LINE_BREAKS, Break
+
+T = TypeVar("T")
 
 Trouble: TypeAlias = Literal[
     "none", "overtaken", "followed", "interrupted", "unreadable", "refused", "unanswered",
     "doubled", "delayed", "cut_down", "dies",
-]  # fmt: skip
-TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
+] | Break  # fmt: skip
 
 
 class ProcessDied(Exception):
@@ -51,7 +57,6 @@ class Call:
     reads: int = 0  # how many reads to let pass first
     hurt: bool = False  # a refusal was handed to it
     landed: int = 0
-    may_land: bool = False
 
 
 @dataclass
@@ -60,79 +65,37 @@ class FaultyLedger:
 
     inner: Ledger
     cut_in: Callable[[], None]
+    breaking: Callable[[Break], AbstractContextManager[None]]
     log: dict[StreamId, list[Event]] = field(default_factory=dict)
     minted: list[AttemptRow] = field(default_factory=list)
     injected: Counter[str] = field(default_factory=Counter)
     delayed: list[Write] = field(default_factory=list)
     calls: list[Call] = field(default_factory=lambda: [Call()])  # the last is at work
+    purged: set[SessionId] = field(default_factory=set)
     no_space_for: int = 0  # writes yet to be refused
 
     def append(self, write: Write) -> tuple[Recorded, ...]:
-        call = self.calls[-1]
-        self._check_space(call)
-        trouble = self._taken(call, append=True)
-        match trouble:
-            case "overtaken":
-                self.cut_in()
-            case "refused":
-                self._refuse(call)
-            case "delayed":
-                self.delayed.append(write)
-                call.may_land = True
-                self._refuse(call)
-            case "cut_down":
-                raise ProcessDied
-            case _:
-                pass
-        recorded = self.inner.append(write)
-        self._landed(write)
-        call.landed += 1
-        match trouble:
-            case "followed":
-                self.cut_in()
-            case "unanswered":
-                self._refuse(call)
-            case "doubled":
-                self._offer_again(write)
-            case "dies":
-                raise ProcessDied
-            case _:
-                pass
-        return recorded
+        return self.troubled(
+            lambda: self._keep(write), lambda: self._offer_again(write), late=write
+        )
 
     def head(self, nonce: bytes) -> Head | None:
-        self._before_read()
+        self.before_read()
         return self.inner.head(nonce)
 
     def mint(self, row: AttemptRow) -> None:
-        call = self.calls[-1]
-        self._check_space(call)
-        trouble = self._taken(call, append=True)
-        if trouble == "overtaken":
-            self.cut_in()
-        elif trouble in ("refused", "delayed"):
-            self._refuse(call)
-        elif trouble == "cut_down":
-            raise ProcessDied
-        self.inner.mint(row)
-        self.minted.append(row)
-        if trouble == "doubled":
-            self.inner.mint(row)
-        elif trouble == "unanswered":
-            self._refuse(call)
-        elif trouble == "dies":
-            raise ProcessDied
+        self.troubled(lambda: self._mint(row), lambda: self.inner.mint(row))
 
     def read(self, stream: StreamId, versions: Sequence[int]) -> tuple[Recorded, ...]:
-        self._before_read()
+        self.before_read()
         return self.inner.read(stream, versions)
 
     def scan(self, stream: StreamId, after: int = 0) -> tuple[Recorded, ...]:
-        self._before_read()
+        self.before_read()
         return self.inner.scan(stream, after)
 
     def attempts_on(self, session: SessionId, node: NodeId) -> tuple[AttemptRow, ...]:
-        self._before_read()
+        self.before_read()
         return self.inner.attempts_on(session, node)
 
     def blob(self, digest: Digest) -> bytes:
@@ -148,7 +111,48 @@ class FaultyLedger:
         self._landed(write)
         return True
 
-    def _before_read(self) -> None:
+    def troubled(
+        self, work: Callable[[], T], again: Callable[[], None], late: Write | None = None
+    ) -> T:
+        """Do a write, with what is to go wrong with it; `again` offers it a second time."""
+        call = self.calls[-1]
+        self._check_space(call)
+        trouble = self._taken(call, append=True)
+        match trouble:
+            case "overtaken":
+                self.cut_in()
+            case "refused":
+                self._refuse(call)
+            case "delayed":
+                if late is not None:
+                    self.delayed.append(late)
+                self._refuse(call)
+            case "cut_down":
+                raise ProcessDied
+            case _:
+                pass
+        result = self._do(trouble, work)
+        match trouble:
+            case "followed":
+                self.cut_in()
+            case "unanswered":
+                self._refuse(call)
+            case "doubled":
+                again()
+            case "dies":
+                raise ProcessDied
+            case _:
+                pass
+        return result
+
+    def _do(self, trouble: Trouble, work: Callable[[], T]) -> T:
+        if trouble in LINE_BREAKS:
+            with self.breaking(trouble):
+                return work()
+        return work()
+
+    def before_read(self) -> None:
+        """Do what is to happen before a read."""
         call = self.calls[-1]
         if call.trouble not in ("interrupted", "unreadable"):
             return
@@ -180,6 +184,16 @@ class FaultyLedger:
     def _refuse(self, call: Call) -> NoReturn:
         call.hurt = True
         raise StoreUnavailable("The simulated store cannot serve.", remedy="Try again.")
+
+    def _keep(self, write: Write) -> tuple[Recorded, ...]:
+        recorded = self.inner.append(write)
+        self._landed(write)
+        self.calls[-1].landed += 1
+        return recorded
+
+    def _mint(self, row: AttemptRow) -> None:
+        self.inner.mint(row)
+        self.minted.append(row)
 
     def _offer_again(self, write: Write) -> None:
         try:

@@ -33,7 +33,7 @@ from headway.domain.values import Json
 from headway.domain.workflow import Workflow
 from headway.ports.ledger import Recorded
 from simulation.faults import FaultyLedger, Violation
-from simulation.model import Session
+from simulation.model import Answer, Attempt, Session
 from simulation.order import check_order
 
 _SHOWN: Final = ("status", "step_id", "step_title", "nonce", "depth", "goal", "workflow")
@@ -60,6 +60,8 @@ def check_session(
     workflow = msgspec.json.decode(ledger.inner.blob(Digest(started.workflow)), type=Workflow)
     state = fold(events)
     _check_outcomes(events, known)
+    if known is not None:
+        _check_answers(events, known)
     _check_nodes(workflow, events, state)
     _check_rows(engine, ledger, session, state)
     _check_summary(engine, session, workflow, events)
@@ -99,11 +101,22 @@ def _check_outcomes(events: list[Event], known: Session | None) -> None:
                 pass
 
 
+def _check_answers(events: list[Event], known: Session) -> None:
+    """Check that people gave the answers recorded, and that all that were told are recorded."""
+    answered: dict[str, Answer] = {}
+    for event in events:
+        if isinstance(event, GateDecided) and (attempt := _attempt_of(event, known)):
+            stands = Answer(approve=event.verdict == "approved", by=event.decided_by)
+            answered[attempt.name] = stands
+            if stands not in attempt.answers:
+                raise Violation(f"{attempt.name}: nobody gave the answer recorded: {stands}")
+    for attempt in known.attempts:
+        if attempt.decided and answered.get(attempt.name) != attempt.decided:
+            raise Violation(f"{attempt.name}: {attempt.decided} was told and is not recorded")
+
+
 def _check_sent(event: StepAdvanced | AdvanceBlocked, known: Session | None) -> None:
-    if known is None:
-        return
-    key = sign("ct", nonce_of(known.id, event.attempt), b"")[3:19]
-    attempt = known.by_key.get(key)
+    attempt = _attempt_of(event, known)
     if attempt is None:
         return  # ended by the retry of an answer that was lost on the way
     delta = event.context.delta if event.context else None
@@ -114,6 +127,14 @@ def _check_sent(event: StepAdvanced | AdvanceBlocked, known: Session | None) -> 
             if (None if own is None else digest(own)) == notes:
                 return
     raise Violation(f"{attempt.name} ended with something that was never sent with its token")
+
+
+def _attempt_of(
+    event: StepAdvanced | AdvanceBlocked | GateDecided, known: Session | None
+) -> Attempt | None:
+    if known is None:
+        return None
+    return known.by_key.get(sign("ct", nonce_of(known.id, event.attempt), b"")[3:19])
 
 
 def _check_nodes(workflow: Workflow, events: list[Event], state: SessionState) -> None:

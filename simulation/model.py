@@ -12,14 +12,20 @@ import msgspec
 
 from headway.application.requests import Reply
 from headway.domain.ids import SessionId
-from headway.domain.values import Json
+from headway.domain.values import Json, Value
 from headway.domain.workflow import Step
 from headway.ports.catalogue import Entry
 from simulation.agents import Sent, steps_of
 from simulation.faults import Violation
 
 _TOKEN: Final = re.compile(rb"\b(ct|ck|st)_([A-Za-z0-9_-]{16})[A-Za-z0-9_-]{8}")
-_PREFERENCES: Final = re.compile(rb'"preferences":\{[^}]*\}')
+
+
+class Answer(Value):
+    """An answer to a gate."""
+
+    approve: bool
+    by: str
 
 
 @dataclass(slots=True)
@@ -27,6 +33,7 @@ class Attempt:
     """An attempt as its agent knows it: its tokens, what was sent and what came back."""
 
     name: str  # for the history
+    session: SessionId
     token: str
     step: str
     checkpoint_token: str = ""
@@ -35,8 +42,9 @@ class Attempt:
     told: bytes | None = None
     checkpoint_told: bytes | None = None
     gate: str = ""  # the digest shown, while the last answer was that a gate is open
-    maybe_decided: bool = False
-    decided: bool = False
+    shown: str = ""  # the same, once it was seen by anyone
+    answers: list[Answer] = field(default_factory=list)  # that people gave, taken or not
+    decided: Answer | None = None  # the one that stands, once it was told
 
 
 @dataclass(slots=True)
@@ -48,8 +56,8 @@ class Session:
     entry: Entry
     attempts: list[Attempt] = field(default_factory=list)
     by_key: dict[str, Attempt] = field(default_factory=dict)
-    preferences_changed: bool = False
     steps: dict[str, Step] = field(default_factory=dict)
+    copied: bool = False  # it came in with a bundle, and so did attempts that nobody here knows
 
     def __post_init__(self) -> None:
         assert self.entry.workflow is not None
@@ -62,6 +70,7 @@ class Session:
         if known is None:
             known = Attempt(
                 name=f"{self.name}{len(self.attempts) + 1}",
+                session=self.id,
                 token=token,
                 step=step,
                 checkpoint_token=checkpoint_token,
@@ -82,20 +91,26 @@ def hear(
     """
     data = msgspec.json.encode(reply)
     kind = reply["kind"]
-    if kind == "gate_checkpoint" and attempt.maybe_decided:
+    if kind == "gate_checkpoint" and attempt.answers:
         if was_decided:
             raise Violation(f"{attempt.name}: its gate was decided and is told to be open")
         if attempt.told is not None and not attempt.gate:
             return  # it was still open when this call looked, and another has learnt more since
     if attempt.told is not None and (kind == "gate_checkpoint" or not attempt.gate):
-        _same(session, attempt, data, rotated=rotated)
+        _same(attempt, data, rotated=rotated)
         return
-    if attempt.gate and not attempt.maybe_decided:
+    if attempt.gate and not attempt.answers:
         raise Violation(f"{attempt.name}: its gate was not decided and is told to be closed")
+    if (
+        kind != "gate_checkpoint"
+        and attempt.decided
+        and attempt.decided.approve == (kind == "blocked")
+    ):
+        raise Violation(f"{attempt.name}: decided as {attempt.decided}, and it is told {kind}")
     attempt.told = data
     attempt.gate = ""
     if kind == "gate_checkpoint":
-        attempt.gate = str(reply["shown"])
+        attempt.gate = attempt.shown = str(reply["shown"])
     elif not reply["isComplete"]:
         following = session.learn(
             str(reply["continueToken"]), pending_step(reply), str(reply["checkpointToken"])
@@ -119,15 +134,13 @@ def pending_step(reply: Reply) -> str:
     return str(pending["stepId"])
 
 
-def _same(session: Session, attempt: Attempt, data: bytes, *, rotated: bool) -> None:
+def _same(attempt: Attempt, data: bytes, *, rotated: bool) -> None:
     before = attempt.told
     assert before is not None
     if data == before:
         return
     if rotated:
         data, before = _TOKEN.sub(rb"\1_\2", data), _TOKEN.sub(rb"\1_\2", before)
-    if session.preferences_changed:
-        data, before = _PREFERENCES.sub(b"", data), _PREFERENCES.sub(b"", before)
     if data != before:
         raise Violation(
             f"{attempt.name} was answered once:\n  {before.decode()}\nand now:\n  {data.decode()}"

@@ -13,9 +13,11 @@ from headway.adapters.storage.store import Store
 from headway.application.engine import Engine
 from headway.domain.errors import Code, Fault, StoreUnavailable
 from headway.domain.events import GateMode
+from headway.domain.ids import SessionId
 from headway.ports.catalogue import Entry
 from headway.ports.ledger import Ledger
-from simulation.choices import Choices
+from simulation.choices import TROUBLE, Choices
+from simulation.custody_faults import FaultyCustody, FaultyRecords
 from simulation.disks import Disk, MemoryDisk
 from simulation.faults import Call, FaultyLedger, Trouble, Violation
 from simulation.shrinking import TRIES_MAX
@@ -72,8 +74,9 @@ class Process:
 
     def __post_init__(self) -> None:
         self._planted: tuple[Ledger, Ledger] | None = None
+        self._due: tuple[Trouble, ...] = (*_DUE, *self.disk.breaks)
         store = self.disk.open(self.clock, self.entropy)
-        self.ledger = FaultyLedger(self._with_plant(store.ledger), self.cut_in)
+        self.ledger = FaultyLedger(self._with_plant(store.ledger), self.cut_in, self.disk.breaking)
         self.engine = self._engine(store)
 
     def restart(self) -> None:
@@ -87,21 +90,33 @@ class Process:
         """Return how much was simulated: calls, faults, jumps of the clock and restarts."""
         return self.counts.total() + self.ledger.injected.total()
 
-    def call(self, allowed: frozenset[Code], verb: Callable[[Engine], T]) -> T | Fault:
+    def call(
+        self,
+        allowed: frozenset[Code],
+        verb: Callable[[Engine], T],
+        about: SessionId | None = None,
+    ) -> T | Fault:
         """Make a call and return its answer, or a fault it may meet. Raises Violation for others.
 
-        Raises ProcessDied when the process dies during it.
+        `about` is the session that is asked for: once it is purged, the answer says so. Raises
+        ProcessDied when the process dies during it.
         """
+        purged = self.ledger.purged
+        gone = about in purged
         call = self._troubled()
         self.counts["calls"] += 1
         self.ledger.calls.append(call)
         try:
-            return verb(self.engine)
+            answer = verb(self.engine)
         except StoreUnavailable as fault:
             if not call.hurt:
                 raise Violation(f"the store was well and was told to be ill: {fault}") from fault
             return fault
         except Fault as fault:
+            if about in purged and "was purged" in fault.message:
+                return fault
+            if gone and fault.code != Code.VALIDATION_ERROR:
+                raise Violation(f"session {about} was purged, and a call got {fault}") from fault
             if fault.code not in allowed:
                 raise Violation(f"the call got {fault.code}: {fault}") from fault
             if call.landed:
@@ -109,17 +124,19 @@ class Process:
             return fault
         finally:
             self.ledger.calls.pop()
+        if gone:
+            raise Violation(f"session {about} was purged, and a call to it was answered")
+        return answer
 
     def _troubled(self) -> Call:
         if self.calm:
             return Call()
-        trouble = self.choices.of(_DUE)
-        if trouble == "none":
-            return Call()
-        times = 1 + self.choices.below(TIMES_MAX) if trouble == "overtaken" else 1
-        reads = 0
-        if trouble in ("interrupted", "unreadable"):
-            reads = self.choices.below(READS_MAX)
+        with self.choices.span(TROUBLE):
+            trouble = self.choices.of(self._due)
+            times = 1 + self.choices.below(TIMES_MAX) if trouble == "overtaken" else 1
+            reads = 0
+            if trouble in ("interrupted", "unreadable"):
+                reads = self.choices.below(READS_MAX)
         return Call(trouble=trouble, times=times, reads=reads)
 
     def _with_plant(self, ledger: Ledger) -> Ledger:
@@ -134,8 +151,8 @@ class Process:
             sessions=store.sessions,
             keyring=store.keyring,
             sources=store.sources,
-            records=store.records,
-            custody=store.custody,
+            records=FaultyRecords(store.records, self.ledger),
+            custody=FaultyCustody(store.custody, self.ledger),
             catalogue=DrawnCatalogue(self.entries),
             workspace=PlainWorkspace(),
             clock=self.clock,

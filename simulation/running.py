@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import msgspec
 
 from headway.domain.errors import Fault
-from simulation.choices import Choices
+from simulation.choices import Choices, drawn_in
 from simulation.faults import Violation
 from simulation.process import Setting
 from simulation.shrinking import Broken, shrink
@@ -106,9 +106,7 @@ def _play(choices: Choices, setting: Setting, tally: Tally | None = None) -> Bro
         world = World(choices, setting)
         world.run()
     except FAILURES as failure:
-        return Broken(
-            problem=_kind(failure), taken=tuple(choices.taken), spans=tuple(choices.spans)
-        )
+        return Broken(problem=_kind(failure), taken=tuple(choices.taken))
     if tally is not None:
         tally.add(world)
     return None
@@ -129,7 +127,7 @@ def _shortest(number: int, broken: Broken, setting: Setting) -> Failure:
     return Failure(
         world=number,
         problem=problem,
-        choices_found=len(broken.taken),
+        choices_found=drawn_in(broken.taken),
         choices=best.taken,
         history=tuple(world.history) if world else (),
     )

@@ -43,7 +43,7 @@ from headway.domain.workflow import (
     Workflow,
 )
 from headway.ports.catalogue import Entry
-from simulation.choices import Choices
+from simulation.choices import ITEM, WORKFLOW, Choices
 
 LOOP_CONTROL: Final = "wr.contracts.loop_control"
 OWN: Final = "own.finding"
@@ -111,20 +111,18 @@ _CONTEXT_LOOPS: Final[tuple[LoopKind, ...]] = ("for", "forEach", "while", "until
 
 def draw_entry(choices: Choices, number: int) -> Entry:
     """Draw a workflow, as a catalogue holds it."""
-    mark = choices.mark()
-    drawn = _Drawing(choices)
-    workflow = Workflow(
-        form=1,
-        id=f"drawn-{number}",
-        name=f"Drawn {number}",
-        description="Drawn by chance.",
-        version="1.0.0",
-        steps=drawn.items(1 + choices.below(4), 0),
-        assessments=ASSESSMENTS,
-        contracts=(CONTRACT,),
-        recommended=Recommended(autonomy="guided") if choices.rarely(4) else None,
-    )
-    choices.close(mark)
+    with choices.span(WORKFLOW):
+        workflow = Workflow(
+            form=1,
+            id=f"drawn-{number}",
+            name=f"Drawn {number}",
+            description="Drawn by chance.",
+            version="1.0.0",
+            steps=_Drawing(choices).items(1 + choices.below(4), 0),
+            assessments=ASSESSMENTS,
+            contracts=(CONTRACT,),
+            recommended=Recommended(autonomy="guided") if choices.rarely(4) else None,
+        )
     data = msgspec.json.encode(workflow)
     path = f"/workflows/{workflow.id}.json"
     return Entry(
@@ -153,11 +151,9 @@ class _Drawing:
         return tuple(self.item(depth) for _ in range(count))
 
     def item(self, depth: int) -> Item:
-        mark = self.choices.mark()
-        loop = depth < DEPTH_MAX and self.choices.rarely(3)
-        drawn = self.loop(depth) if loop else self.step()
-        self.choices.close(mark)
-        return drawn
+        with self.choices.span(ITEM):
+            loop = depth < DEPTH_MAX and self.choices.rarely(3)
+            return self.loop(depth) if loop else self.step()
 
     def loop(self, depth: int) -> Loop:
         name = self.name("loop")

@@ -11,28 +11,33 @@ from typing import Final, Literal, TypeAlias
 
 from headway.domain.errors import Fault
 from headway.domain.events import GateMode
+from headway.domain.ids import session_stream
 from headway.domain.preferences import Preferences
 from headway.domain.values import Json
 from headway.domain.workflow import Item, Loop
 from headway.ports.sessions import SessionQuery
 from simulation.acting import Acting
 from simulation.agents import PASSING_NOTES, Sent, draw_sent, finishing
-from simulation.choices import Choices
+from simulation.choices import CUT, SENT, STEP, Choices
 from simulation.faults import ProcessDied, Violation
 from simulation.invariants import check_session
+from simulation.keepers import Keepers
 from simulation.model import Attempt, Session
+from simulation.people import People
 from simulation.process import Process, Setting
 from simulation.surroundings import DAY_MS
 from simulation.workflows import FILLED, draw_entry
 
 Act: TypeAlias = Literal[
     "stop", "advance", "repeat", "rehydrate", "checkpoint", "checks", "gate", "preferences",
-    "resume", "start", "token", "read", "rotate", "jump", "restart", "full", "late",
+    "resume", "start", "token", "read", "purge", "export", "import", "verify", "rotate", "jump",
+    "restart", "full", "late",
 ]  # fmt: skip
 _SHARES: Final[dict[Act, int]] = {
     "stop": 1, "advance": 150, "repeat": 24, "rehydrate": 16, "checkpoint": 10, "checks": 8,
-    "gate": 12, "preferences": 5, "resume": 5, "start": 3, "token": 3, "read": 1, "rotate": 1,
-    "jump": 3, "restart": 2, "full": 2, "late": 4,
+    "gate": 12, "preferences": 5, "resume": 5, "start": 3, "token": 3, "read": 1, "purge": 2,
+    "export": 2, "import": 3, "verify": 1, "rotate": 1, "jump": 3, "restart": 2, "full": 2,
+    "late": 4,
 }  # fmt: skip
 ACTS: Final[tuple[Act, ...]] = tuple(act for act, share in _SHARES.items() for _ in range(share))
 
@@ -42,7 +47,8 @@ FINISHING_MAX: Final = 400
 CHECKED_EVENTS_MAX: Final = 120  # a longer session is checked whole only at the end
 _BACK: Final = (0, 0, 0, 0, 0, 1, 2, 5)  # which attempt is meant, counted from the newest
 _BOLD: Final = Preferences(autonomy="full_auto_never_stop")
-_PREFERENCES: Final = (None, None, _BOLD, Preferences(autonomy="full_auto_stop_on_user_deps"))
+_CAREFUL: Final = Preferences(autonomy="full_auto_stop_on_user_deps", risk_policy="balanced")
+_PREFERENCES: Final = (None, None, _BOLD, _CAREFUL)
 _GATES: Final[tuple[GateMode, ...]] = ("advisory", "enforce")
 _MADE_UP: Final = ("", "ct_", "ct_" + "A" * 24, "ck_" + "b" * 24, "😀" * 27, "ct_\0" + "A" * 23)
 _JUMPS: Final = (3_600_000, DAY_MS, -DAY_MS, -1, -2)
@@ -57,9 +63,7 @@ class World:
         self.telling = telling
         self._cuts = 0
         self._among: list[Session] = []  # whose calls are at work, the innermost last
-        mark = choices.mark()
         entries = tuple(draw_entry(choices, n) for n in range(1, 2 + choices.below(2)))
-        choices.close(mark)
         self.process = Process(
             choices=choices,
             disk=setting.disk(),
@@ -69,20 +73,23 @@ class World:
             cut_in=self._cut_in,
         )
         self.acting = Acting(self.process, self._say)
+        self.people = People(self.acting)
+        self.keepers = Keepers(self.acting)
         for entry in entries:
             assert entry.workflow is not None
             self._say(f"{entry.id}: {outline(entry.workflow.steps)}")
 
     def run(self) -> None:
         """Live through it all. Raises Violation, or whatever a bug raises."""
-        self._step(ACTS.index("start"))
-        while True:
-            mark = self.choices.mark()
-            drawn = self.choices.below(len(ACTS))
-            if not drawn:
-                break
-            self._step(drawn)
-            self.choices.close(mark)
+        with self.choices.span(STEP):
+            self._step(ACTS.index("start"))
+        going_on = True
+        while going_on:
+            with self.choices.span(STEP):
+                drawn = self.choices.below(len(ACTS))
+                going_on = bool(drawn)
+                if going_on:
+                    self._step(drawn)
         self._settle()
         self.process.disk.close()
 
@@ -96,7 +103,7 @@ class World:
         if act == "start" or not self.acting.sessions:
             self._start()
             return
-        if act in ("rotate", "jump", "restart", "full", "late"):
+        if act in ("import", "verify", "rotate", "jump", "restart", "full", "late"):
             self._befall(act)
             return
         session = self._whose()
@@ -108,6 +115,9 @@ class World:
 
     def _call(self, act: Act, session: Session) -> None:
         choices, acting = self.choices, self.acting
+        if act in ("read", "purge", "export"):
+            self._whole(act, session)
+            return
         if act == "resume" or not session.attempts:
             acting.resume(session)
             return
@@ -122,19 +132,30 @@ class World:
             case "checkpoint":
                 acting.checkpoint(attempt)
             case "checks":
-                acting.record_checks(attempt, passed=not choices.rarely(3))
+                declared = bool(session.steps[attempt.step].checks)
+                exit_code = choices.of((0, 0, 0, 1, 2, None))
+                self.people.run_checks(attempt, declared=declared, exit_code=exit_code)
             case "gate":
-                self._decide(session, attempt)
+                self._decide(attempt)
             case "preferences":
-                chosen = choices.of((Preferences(), _BOLD))
-                acting.change_preferences(session, attempt, chosen)
-            case "token":
-                acting.try_token(choices.of((*_MADE_UP, attempt.token[:-1] + "!")))
+                chosen = choices.of((Preferences(), _BOLD, _CAREFUL))
+                where = None if choices.rarely(4) else attempt
+                self.people.change_preferences(session, where, chosen)
             case _:
-                acting.read(session)
+                acting.try_token(choices.of((*_MADE_UP, attempt.token[:-1] + "!")))
+
+    def _whole(self, act: Act, session: Session) -> None:
+        """Do something with a session as a whole."""
+        match act:
+            case "read":
+                self.acting.read(session)
+            case "purge":
+                self.keepers.purge(session)
+            case _:
+                self.keepers.export(session)
 
     def _start(self) -> None:
-        if len(self.acting.sessions) >= SESSIONS_MAX:
+        if len(self._alive()) >= SESSIONS_MAX:
             return
         choices = self.choices
         context: dict[str, Json] = dict(FILLED)
@@ -144,20 +165,29 @@ class World:
         self.acting.start(entry, context, choices.of(_PREFERENCES))
 
     def _advance(self, session: Session, attempt: Attempt) -> None:
-        if attempt.gate and not attempt.maybe_decided:
-            self._decide(session, attempt)
+        if attempt.gate and not attempt.answers:
+            self._decide(attempt)
         elif attempt.told is not None and not self.choices.rarely(4):
             self.acting.rehydrate(session, self._older(session))  # all is done: a branch
         else:
             step = session.steps[attempt.step]
-            self.acting.advance(session, attempt, draw_sent(self.choices, step))
+            with self.choices.span(SENT):
+                sent = draw_sent(self.choices, step)
+            self.acting.advance(session, attempt, sent)
 
-    def _decide(self, session: Session, newest: Attempt) -> None:
-        waiting = [each for each in session.attempts if each.gate] or [newest]
-        attempt = waiting[-1]
+    def _decide(self, newest: Attempt) -> None:
+        """Let a person look for a gate that waits, look at what it shows, and answer."""
+        choices, people = self.choices, self.people
+        waiting = people.waiting()
+        attempt = waiting[-1 - choices.below(len(waiting))] if waiting else newest
+        if choices.rarely(3):
+            people.show(attempt)
+        self._answer(attempt)
+
+    def _answer(self, attempt: Attempt) -> None:
         approve = not self.choices.rarely(4)
-        blind = not attempt.gate or self.choices.rarely(8)
-        self.acting.decide_gate(attempt, approve=approve, blind=blind)
+        blind = not attempt.shown or self.choices.rarely(8)
+        self.people.decide(attempt, approve=approve, blind=blind)
 
     def _older(self, session: Session) -> Attempt:
         return session.attempts[-1 - self.choices.below(len(session.attempts))]
@@ -166,13 +196,22 @@ class World:
         """Return whose turn it is: within a call of another, mostly the same session's."""
         if self._among and not self.choices.rarely(3):
             return self._among[-1]
-        return self.choices.of(self.acting.sessions)
+        alive = self._alive()
+        all_of_them = not alive or self.choices.rarely(8)
+        return self.choices.of(self.acting.sessions if all_of_them else alive)
+
+    def _alive(self) -> list[Session]:
+        return [each for each in self.acting.sessions if not self.acting.gone(each)]
 
     def _befall(self, act: Act) -> None:
         process = self.process
         match act:
+            case "import":
+                self._import()
+            case "verify":
+                self.keepers.verify()
             case "rotate":
-                self.acting.rotate()
+                self.keepers.rotate()
             case "jump":
                 by = self.choices.of(_JUMPS)
                 self._say(f"the clock jumps by {by} ms")
@@ -188,13 +227,28 @@ class World:
             case _:
                 raise ProcessDied
 
+    def _import(self) -> None:
+        choices, keepers = self.choices, self.keepers
+        if not keepers.bundles:
+            return
+        session, lines = choices.of(keepers.bundles)
+        how = choices.below(4)
+        if how == 2:
+            keepers.import_again(session, lines)
+        elif how == 3:
+            number = choices.below(len(lines))
+            keepers.import_damaged(lines, number, choices.below(1_000))
+        elif len(self._alive()) < SESSIONS_MAX:
+            keepers.import_as_new(session, lines)
+
     def _restart(self) -> None:
         self._say("the process dies and another begins")
         self._cuts = 0
         self._among.clear()
+        self.people.deciding.clear()
         self.process.restart()
         if self.process.counts["restarts"] % 4 == 0:
-            for session in self.acting.sessions:
+            for session in self._alive():
                 if len(session.attempts) < CHECKED_EVENTS_MAX:
                     self._check(session)
 
@@ -204,11 +258,12 @@ class World:
             return
         self._cuts += 1
         self._say("  meanwhile:")
-        mark = self.choices.mark()
-        drawn = self.choices.below(len(ACTS))
-        if drawn:
-            self._act(ACTS[drawn])
-        self.choices.close(mark)
+        with self.choices.span(CUT):
+            drawn = self.choices.below(len(ACTS))
+            if drawn and self.people.deciding and self.choices.rarely(3):
+                self._answer(self.people.deciding[-1])  # two people at one gate
+            elif drawn:
+                self._act(ACTS[drawn])
         self._cuts -= 1
 
     def _settle(self) -> None:
@@ -221,6 +276,7 @@ class World:
             process.ledger.land_delayed()
         process.restart()
         known = {session.id: session for session in self.acting.sessions}
+        self.people.waiting()
         found = process.engine.sessions.find(SessionQuery(limit=100))
         for summary in found:
             session = known.get(summary.session)
@@ -234,8 +290,12 @@ class World:
                 self._finish(session)
             self._check(session)
             process.counts["sessions"] += 1
-        if set(known) - {each.session for each in found}:
+        if {each.id for each in self._alive()} - {each.session for each in found}:
             raise Violation("a session that was answered is not to be found")
+        for session in self.acting.sessions:
+            if self.acting.gone(session):
+                self._check_gone(session)
+        self.keepers.verify()
 
     def _finish(self, session: Session) -> None:
         """Follow a session to its end as an agent does that does all it is asked."""
@@ -244,12 +304,13 @@ class World:
             assert attempt is not None
             step = session.steps[attempt.step]
             if step.checks:
-                self.acting.record_checks(attempt, passed=True)
+                self.people.run_checks(attempt, declared=True, exit_code=0)
             reply = self.acting.advance(session, attempt, finishing(step))
             if isinstance(reply, Fault):
                 raise Violation(f"good work on {attempt.name} was refused: {reply.message}")
             if reply["kind"] == "gate_checkpoint":
-                self.acting.decide_gate(attempt, approve=True)
+                self.people.show(attempt)
+                self.people.decide(attempt, approve=True)
                 continue
             if reply["kind"] == "blocked":
                 raise Violation(f"good work on {attempt.name} was blocked: {reply['blockers']}")
@@ -261,6 +322,16 @@ class World:
     def _check(self, session: Session) -> None:
         known = session if session.attempts else None
         check_session(self.process.engine, self.process.ledger, session.id, known)
+
+    def _check_gone(self, session: Session) -> None:
+        """Check that a purged session left a tombstone and nothing else."""
+        engine = self.process.engine
+        if engine.custody.tombstone(session.id) is None:
+            raise Violation(f"session {session.name} is gone and has no tombstone")
+        if engine.ledger.scan(session_stream(session.id)) or engine.sessions.summary(session.id):
+            raise Violation(f"session {session.name} was purged, and something of it is there")
+        for attempt in session.attempts:
+            self.acting.rehydrate(session, attempt)  # is told so
 
     def _say(self, line: str) -> None:
         if self.telling:

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from headway.adapters.storage.search import FOLD_EVERY
 from headway.adapters.storage.store import Store
 from headway.application.engine import Engine
 from headway.application.export_session import export_session
@@ -15,8 +16,10 @@ from headway.application.rotate_keys import rotate_keys
 from headway.application.verify_store import verify_store
 from headway.domain.errors import Code, InvalidInput, NotFound, PreconditionFailed, TokenFault
 from headway.domain.ids import SessionId, StreamId, digest, session_stream
+from headway.domain.words import words_of
 from headway.ports.custody import Projections
 from headway.ports.ledger import Conflict
+from headway.ports.sessions import SessionQuery
 from tests.support.engines import WORKSPACE
 from tests.support.walked import (
     begin,
@@ -30,7 +33,7 @@ from tests.support.walked import (
     stream_of,
     walk,
 )
-from tests.support.writes import a_blob, a_write, an_event
+from tests.support.writes import a_blob, a_session, a_summary, a_write, an_event
 
 
 @pytest.fixture
@@ -115,7 +118,8 @@ def test_rebuild_mends_what_is_wrong_and_keeps_what_was_minted(
     store.custody.restate(stream, standing.version, Projections(attempts=wrong[:3], summary=lying))
     found = problems(engine)
     assert any("summary" in each and "recap" in each and "depth" in each for each in found)
-    assert len(found) == 4
+    assert any("cannot be found by" in each for each in found)
+    assert len(found) == 5
     report = rebuild_store(engine)
     assert (report.sessions, report.mended, report.problems) == (1, 1, ())
     assert problems(engine) == []
@@ -137,7 +141,7 @@ def test_rebuild_makes_a_lost_summary_again(store: Store, engine: Engine) -> Non
     gone = Projections(attempts=(), summary=None, dropped=nonces)
     store.custody.restate(stream, before.version, gone)
     assert store.sessions.summary(session) is None
-    assert len(problems(engine)) == 1 + len(nonces)
+    assert len(problems(engine)) == 2 + len(nonces)
     assert rebuild_store(engine).mended == 1
     after = store.records.standing(stream)
     assert after is not None
@@ -303,3 +307,89 @@ def test_a_token_outlives_one_rotation_of_the_keys_and_not_two(engine: Engine) -
     assert caught.value.code is Code.TOKEN_BAD_SIGNATURE
     third = go_on(engine, second["continueToken"])
     assert go_on(engine, second["continueToken"]) == third
+
+
+def words_found(engine: Engine, text: str) -> list[SessionId]:
+    return [each.session for each in engine.sessions.find(SessionQuery(text=text))]
+
+
+def test_a_session_is_found_by_words_of_different_notes(engine: Engine) -> None:
+    walk(engine, "Mend the lighthouse")
+    walk(engine, "Paint the harbour")
+    one, other = sessions(engine)
+    assert words_found(engine, "lighthouse judged another") == [one]
+    assert set(words_found(engine, "kept blob judged")) == {one, other}  # of a long, early note
+    assert words_found(engine, "lighthouse harbour") == []
+
+
+def test_words_are_found_before_and_after_they_were_folded(store: Store, engine: Engine) -> None:
+    for number in range(FOLD_EVERY + 3):
+        write = a_write(session=a_session(number))
+        summary = a_summary(a_session(number))
+        words = words_of(f"common number{number}x")
+        store.ledger.append(replace(write, summary=summary, words=words))
+        assert words_found(engine, f"common number{number}x") == [a_session(number)]
+    again = replace(a_write(1, session=a_session(5)), words=words_of("later"))
+    store.ledger.append(again)
+    assert words_found(engine, "number5x later") == [a_session(5)]
+    assert len(words_found(engine, "common")) == 50
+    query = SessionQuery(text="common", statuses=("complete",))
+    assert store.sessions.find(query) == ()
+    assert len(store.sessions.find(SessionQuery(text="number", limit=7))) == 7
+    assert store.records.strays() == ()
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_purge_takes_the_words_with_it(store: Store, engine: Engine, *, folded: bool) -> None:
+    walk(engine, "Mend the lighthouse")
+    walk(engine, "Paint the harbour")
+    purged, kept = sessions(engine)
+    if folded:
+        fold(store)
+    purge_session(engine, purged)
+    assert words_found(engine, "lighthouse") == []
+    assert words_found(engine, "judged") == [kept]
+    assert problems(engine) == []
+    walk(engine, "Another one")
+    assert words_found(engine, "lighthouse") == []
+
+
+def test_an_import_brings_the_words_along(engine: Engine) -> None:
+    walk(engine, "Mend the lighthouse")
+    session = sessions(engine)[0]
+    lines = list(export_session(engine, session).lines)
+    there = other_engine()
+    import_session(there, lines)
+    assert words_found(there, "lighthouse judged blob") == [session]
+    new = import_session(engine, lines, as_new=True).session
+    assert set(words_found(engine, "lighthouse judged blob")) == {session, new}
+    assert problems(engine) == problems(there) == []
+
+
+def test_lost_words_are_told_by_verify_and_brought_back_by_rebuild(
+    store: Store, engine: Engine
+) -> None:
+    walk(engine, "Mend the lighthouse")
+    fold(store)
+    stream = stream_of(engine)
+    standing = store.records.standing(stream)
+    assert standing is not None
+    assert isinstance(standing.version, int)
+    fewer = Projections(
+        attempts=(), summary=standing.summary, words=standing.words - {"lighthouse", "judged"}
+    )
+    store.custody.restate(stream, standing.version, fewer)
+    assert words_found(engine, "lighthouse") == []
+    assert any("cannot be found by 2 of its words" in each for each in problems(engine))
+    assert rebuild_store(engine).mended == 1
+    assert words_found(engine, "lighthouse judged") == [sessions(engine)[0]]
+    assert problems(engine) == []
+
+
+def fold(store: Store) -> None:
+    """Append as many words elsewhere as it takes to have all that wait folded."""
+    session = a_session(99)
+    for version in range(FOLD_EVERY):
+        event = an_event(version)
+        write = replace(a_write(version, event, session=session), words=frozenset({"elsewhere"}))
+        store.ledger.append(replace(write, stream=StreamId("other:99")))

@@ -14,8 +14,8 @@ from headway.adapters.storage.postgres import PostgresDatabase, open_postgres
 from headway.adapters.storage.store import Store
 from headway.domain.errors import Fault, StoreUnavailable
 from headway.ports.ledger import Conflict
+from simulation.cutting_line import Line, Moment, line_to
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
-from tests.support.cutting_proxy import Line, Moment, line_to
 from tests.support.postgres import require_server, require_url, schema
 from tests.support.writes import STREAM, a_session, a_write, an_event
 

@@ -4,14 +4,11 @@ Each store gets a schema of its own, dropped when it is closed.
 """
 
 import atexit
-import itertools
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,14 +17,15 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from simulation.servers import LOCAL, NAMED, schema
+
+__all__ = ["require_server", "require_tcp_url", "require_url", "schema"]
 
 CI = os.environ.get("CI") == "true"  # noqa: TID251  on CI a skip is a failure
-NAMED = os.environ.get("HEADWAY_TEST_DATABASE_URL")  # noqa: TID251  before the tests' home is set
-LOCAL = "postgresql://root@127.0.0.1:5432/test?connect_timeout=2"
 UNPRIVILEGED = "nobody"
 PROGRAMS = ("initdb", "pg_ctl")
-
-_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -51,27 +49,21 @@ def require_url() -> str:
     return url
 
 
+def require_tcp_url() -> str:
+    """Return the address of a server that listens on a port; else as `require_url`."""
+    url = require_url()
+    host = str(conninfo_to_dict(url).get("host", ""))
+    if host.startswith("/") or not host:
+        pytest.skip("the server listens on no port")
+    return url
+
+
 def require_server() -> Server:
     """Return a server that may be stopped; where none can be made, as `require_url`."""
     server = _private()
     if server is None:
         _give_up("no private PostgreSQL: initdb and pg_ctl are not on PATH")
     return server
-
-
-@contextmanager
-def schema(url: str) -> Iterator[str]:
-    """Make a schema and yield the address that leads into it."""
-    name = f"headway_test_{os.getpid()}_{next(_numbers)}"
-    with psycopg.connect(url, autocommit=True) as made:
-        made.execute(f"CREATE SCHEMA {name}".encode())
-    try:
-        more = f"options={quote(f'-csearch_path={name}')}&application_name={name}"
-        yield f"{url}{'&' if '?' in url else '?'}{more}"
-    finally:
-        with psycopg.connect(url, autocommit=True) as made:
-            made.execute("SET client_min_messages = warning")
-            made.execute(f"DROP SCHEMA {name} CASCADE".encode())
 
 
 def _give_up(reason: str) -> NoReturn:

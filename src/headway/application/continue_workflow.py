@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from headway.application.engine import Engine
-from headway.application.loading import Loaded, load, open_allowed
+from headway.application.loading import Loaded, load, open_allowed, or_purged
 from headway.application.recording import record
 from headway.application.rehydrating import binding_drift, rehydrate
 from headway.application.replies import advanced_reply, blocked_reply, gate_reply
@@ -26,7 +26,8 @@ def continue_workflow(engine: Engine, request: ContinueWorkflow) -> Reply:
     """
     if request.intent == "rehydrate":
         admitted = open_allowed(engine, request.continue_token, frozenset({"ct", "st"}))
-        return rehydrate(engine, load(engine, admitted))
+        with or_purged(engine, admitted.nonce):
+            return rehydrate(engine, load(engine, admitted))
     admitted = open_allowed(engine, request.continue_token, frozenset({"ct"}))
     return settle(engine, admitted, lambda loaded: _advance(engine, loaded, request))
 

@@ -6,7 +6,12 @@ No tool of an agent leads here: whoever did the work never judges it.
 from typing import Final
 
 from headway.application.engine import Engine
-from headway.application.gate_records import already_decided, gate_named, gate_record
+from headway.application.gate_records import (
+    already_decided,
+    gate_named,
+    gate_record,
+    or_gate_purged,
+)
 from headway.application.loading import Loaded, admit
 from headway.application.recording import record
 from headway.application.replies import show_step
@@ -35,7 +40,8 @@ def decide_gate(engine: Engine, request: DecideGate) -> Reply:
     """
     _check(request)
     gate = admit(engine, gate_named(engine, request.gate))
-    return settle(engine, gate, lambda loaded: _decide(engine, loaded, request))
+    with or_gate_purged(engine, gate.nonce):
+        return settle(engine, gate, lambda loaded: _decide(engine, loaded, request))
 
 
 def _decide(engine: Engine, loaded: Loaded, request: DecideGate) -> Reply:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from headway.application.bundle import BUNDLE_VERSION, Header, bundle_lines
 from headway.application.engine import Engine
-from headway.application.naming import named_session
+from headway.application.naming import named_session, or_session_purged, unknown_session
 from headway.application.proving import History, stored_events, stored_history, walk
-from headway.domain.errors import NotFound, SessionNotHealthy
+from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import Digest, SessionId, digest, session_stream
 from headway.ports.custody import SealedEvent
 from headway.ports.ledger import Blob
@@ -32,12 +32,15 @@ def export_session(engine: Engine, name: str) -> Export:
     history does not prove itself: a bundle holds nothing that an import would refuse.
     """
     session = named_session(engine, name)
+    with or_session_purged(engine, session):
+        return _export(engine, session)
+
+
+def _export(engine: Engine, session: SessionId) -> Export:
     stream = session_stream(session)
     end = engine.records.standing(stream)
     if end is None:
-        raise NotFound(
-            f"The session {session} was purged just now.", remedy="There is nothing left to export."
-        )
+        raise unknown_session(engine, session)
     history = stored_history(engine.records, stream, end)
     started = history.state.started
     if history.problem is not None or started is None:
@@ -54,9 +57,14 @@ def export_session(engine: Engine, name: str) -> Export:
         blobs=len(history.blobs),
         head=history.hash.hex(),
     )
-    blobs = (_blob(engine, session, blob) for blob in history.blobs)
-    lines = bundle_lines(header, _proven(engine, session, history), blobs)
+    lines = _lines(engine, session, header, history)
     return Export(session=session, events=header.events, blobs=header.blobs, lines=lines)
+
+
+def _lines(engine: Engine, session: SessionId, header: Header, history: History) -> Iterator[bytes]:
+    blobs = (_blob(engine, session, blob) for blob in history.blobs)
+    with or_session_purged(engine, session):
+        yield from bundle_lines(header, _proven(engine, session, history), blobs)
 
 
 def _proven(engine: Engine, session: SessionId, proven: History) -> Iterator[SealedEvent]:

@@ -1,10 +1,20 @@
 """A gate as it stands in the records: what it showed, and its decision if there is one."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from headway.application.engine import Engine
-from headway.application.loading import Loaded, admit, load
-from headway.domain.errors import Fault, InvalidInput, NotFound, PreconditionFailed
+from headway.application.loading import Loaded
+from headway.application.naming import purged_words
+from headway.domain.errors import (
+    Fault,
+    InvalidInput,
+    NotFound,
+    PreconditionFailed,
+    SessionNotHealthy,
+    TokenFault,
+)
 from headway.domain.events import AdvanceBlocked, GateDecided, GateOpened, StepAdvanced
 from headway.domain.ids import gate_id, gate_nonce, session_stream
 from headway.domain.values import Value
@@ -32,6 +42,7 @@ def gate_named(engine: Engine, name: str) -> bytes:
     nonce = gate_nonce(name)
     if nonce is not None:
         if engine.ledger.head(nonce) is None:
+            _refuse_purged(engine, nonce)
             raise _unknown(name)
         return nonce
     beginning = name if name.startswith(PREFIX) else PREFIX + name
@@ -72,10 +83,14 @@ def gate_record(engine: Engine, loaded: Loaded) -> GateRecord:
     )
 
 
-def find_gate(engine: Engine, name: str) -> tuple[Loaded, GateRecord]:
-    """Return a gate with the session around it; see `gate_named`."""
-    loaded = load(engine, admit(engine, gate_named(engine, name)))
-    return loaded, gate_record(engine, loaded)
+@contextmanager
+def or_gate_purged(engine: Engine, nonce: bytes) -> Iterator[None]:
+    """Tell a gate that goes while it is looked at as NotFound, when its session was purged."""
+    try:
+        yield
+    except (TokenFault, SessionNotHealthy):
+        _refuse_purged(engine, nonce)
+        raise
 
 
 def already_decided(name: str, decided: GateDecided) -> Fault:
@@ -96,6 +111,17 @@ def already_decided(name: str, decided: GateDecided) -> Fault:
 
 def _read(engine: Engine, loaded: Loaded, version: int) -> Recorded:
     return engine.ledger.read(session_stream(loaded.row.session), [version])[0]
+
+
+def _refuse_purged(engine: Engine, nonce: bytes) -> None:
+    tombstone = engine.custody.tombstone_of(nonce)
+    if tombstone is not None:
+        raise NotFound(
+            f"The gate {gate_id(nonce)} went with the session {tombstone.session}, "
+            f"which {purged_words(tombstone)}.",
+            remedy="`headway gates list` shows the gates that wait.",
+            details={"gate": gate_id(nonce), "session": tombstone.session},
+        )
 
 
 def _unknown(name: str) -> NotFound:

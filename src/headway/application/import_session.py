@@ -11,6 +11,7 @@ from headway.application.bundle import LINE_BYTES_MAX, Bundle, read_bundle
 from headway.application.engine import Engine
 from headway.application.naming import purged_words
 from headway.application.proving import gates_of, rows_of, summary_of
+from headway.application.search_words import words_in_state
 from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import ID_BYTES, SessionId, session_id, session_stream
 from headway.domain.values import Value
@@ -72,10 +73,12 @@ def _stands(engine: Engine, session: SessionId, bundle: Bundle) -> bool:
 
 
 def _projections(session: SessionId, bundle: Bundle) -> Projections:
+    blobs = {blob.digest: blob.data for blob in bundle.blobs}
     return Projections(
         attempts=tuple(rows_of(session, bundle.history).values()),
         summary=summary_of(session, bundle.history, bundle.workflow, bundle.notes),
         gates=gates_of(session, bundle.history),
+        words=words_in_state(bundle.history.state, bundle.workflow, blobs.get),
     )
 
 

@@ -5,7 +5,7 @@ from headway.application.gate_records import gate_record
 from headway.application.loading import admit, load
 from headway.application.replies import show_step
 from headway.application.requests import Reply
-from headway.domain.errors import SessionNotHealthy
+from headway.domain.errors import SessionNotHealthy, TokenFault
 from headway.domain.ids import gate_id
 from headway.ports.sessions import GateRow
 
@@ -19,12 +19,13 @@ def list_gates(engine: Engine, limit: int) -> Reply:
     """
     waiting = engine.sessions.gates(limit + 1)
     return {
-        "gates": [_listed(engine, row) for row in waiting[:limit]],
+        "gates": [told for row in waiting[:limit] if (told := _listed(engine, row)) is not None],
         "more": len(waiting) > limit,
     }
 
 
-def _listed(engine: Engine, row: GateRow) -> Reply:
+def _listed(engine: Engine, row: GateRow) -> Reply | None:
+    """Return a gate as it is listed; None when its session was purged just now."""
     told: Reply = {
         "gateId": gate_id(row.nonce),
         "sessionId": row.session,
@@ -34,7 +35,9 @@ def _listed(engine: Engine, row: GateRow) -> Reply:
         loaded = load(engine, admit(engine, row.nonce))
         opened = gate_record(engine, loaded).opened
         step = show_step(loaded.scene, loaded.opened)
-    except SessionNotHealthy as fault:
+    except (TokenFault, SessionNotHealthy) as fault:
+        if engine.custody.tombstone_of(row.nonce) is not None:
+            return None
         return {**told, "problem": fault.message}
     return {
         **told,

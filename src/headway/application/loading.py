@@ -5,7 +5,8 @@ events it names (the start, the one that opened the node, those that hold its co
 outcome). The result is a partial `SessionState`; `decide` cannot tell it from the whole.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 import msgspec
@@ -74,6 +75,23 @@ def admit(engine: Engine, nonce: bytes) -> Admitted:
     return Admitted(nonce=nonce, key=engine.keyring.keys().current)
 
 
+def refuse_purged(engine: Engine, nonce: bytes) -> None:
+    """Raise the TokenFault of an attempt whose session was purged, if it was."""
+    tombstone = engine.custody.tombstone_of(nonce)
+    if tombstone is not None:
+        raise purged_token(f"session {tombstone.session}, which {purged_words(tombstone)}")
+
+
+@contextmanager
+def or_purged(engine: Engine, nonce: bytes) -> Iterator[None]:
+    """Tell records that are missing within as a purge, when that is what took them away."""
+    try:
+        yield
+    except SessionNotHealthy:
+        refuse_purged(engine, nonce)
+        raise
+
+
 def load(engine: Engine, admitted: Admitted) -> Loaded:
     """Return the session around an attempt.
 
@@ -82,9 +100,7 @@ def load(engine: Engine, admitted: Admitted) -> Loaded:
     """
     head = engine.ledger.head(admitted.nonce)
     if head is None:
-        tombstone = engine.custody.tombstone_of(admitted.nonce)
-        if tombstone is not None:
-            raise purged_token(f"session {tombstone.session}, which {purged_words(tombstone)}")
+        refuse_purged(engine, admitted.nonce)
         raise unknown_token()
     row = head.row
     events = _read(engine, row.session, {1, row.opened_at, row.outcome_at, row.checks_at})

@@ -1,10 +1,12 @@
 """Naming: which session is meant, told by the streams alone: a damaged one is found too."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final
 
 from headway.application.engine import Engine
-from headway.domain.errors import InvalidInput, NotFound
+from headway.domain.errors import InvalidInput, NotFound, SessionNotHealthy
 from headway.domain.ids import SessionId, StreamId, session_stream
 from headway.ports.custody import Tombstone
 
@@ -35,6 +37,17 @@ def named_session(engine: Engine, name: str) -> SessionId:
 def session_named(stream: StreamId) -> SessionId:
     """Return the session of its stream."""
     return SessionId(stream.removeprefix(session_stream(SessionId(""))))
+
+
+@contextmanager
+def or_session_purged(engine: Engine, session: SessionId) -> Iterator[None]:
+    """Tell records that are missing within as NotFound, when a purge took them away."""
+    try:
+        yield
+    except SessionNotHealthy as fault:
+        if engine.custody.tombstone(session) is None:
+            raise
+        raise unknown_session(engine, session) from fault
 
 
 def purged_words(tombstone: Tombstone) -> str:

@@ -1,8 +1,8 @@
 """Purge a session: the only way one disappears. A tombstone says that it was there."""
 
 from headway.application.engine import Engine
-from headway.application.naming import named_session
-from headway.domain.errors import InvalidInput, NotFound
+from headway.application.naming import named_session, unknown_session
+from headway.domain.errors import InvalidInput
 from headway.domain.ids import SessionId, session_stream
 from headway.domain.values import Value
 from headway.ports.custody import Purged, Tombstone
@@ -34,8 +34,5 @@ def purge_session(engine: Engine, name: str, reason: str = "") -> PurgedSession:
     tombstone = Tombstone(session=session, purged_at=engine.clock.now_ms(), reason=reason)
     removed = engine.custody.purge(session_stream(session), tombstone)
     if removed is None:
-        raise NotFound(
-            f"The session {session} went while it was to be purged.",
-            remedy="There is nothing left to do: another process purged it.",
-        )
+        raise unknown_session(engine, session)  # another process was first
     return PurgedSession(session=session, removed=removed)

@@ -4,7 +4,7 @@ from typing import Final
 
 from headway.application.engine import Engine
 from headway.application.loading import pinned_workflow
-from headway.application.naming import unknown_session
+from headway.application.naming import or_session_purged, unknown_session
 from headway.domain.errors import InvalidInput, NotFound, SessionNotHealthy
 from headway.domain.events import SessionStarted
 from headway.domain.ids import SessionId, session_stream
@@ -43,6 +43,11 @@ def read_session(engine: Engine, name: str | None = None) -> ReadSession:
     when a record cannot be read.
     """
     summary = session_row(engine, name)
+    with or_session_purged(engine, summary.session):
+        return _read(engine, summary)
+
+
+def _read(engine: Engine, summary: SessionSummary) -> ReadSession:
     events = [record.event for record in engine.ledger.scan(session_stream(summary.session))]
     if not events or not isinstance(events[0], SessionStarted):
         raise SessionNotHealthy(

@@ -1,4 +1,4 @@
-"""Rebuild the rows that stand beside the streams, attempts and summaries, from the streams alone.
+"""Rebuild what stands beside the streams from the streams alone: attempts, summaries, words.
 
 What a rehydrate minted left no event and is kept, as long as it points at a node that was opened. A
 stream that does not prove itself is left as it is: nothing is built on a damaged history.
@@ -15,11 +15,12 @@ from headway.application.proving import (
     summary_of,
     unplaced,
 )
+from headway.application.search_words import words_in_state
 from headway.application.verify_store import Progress, history_workflow, is_minted, notes_of
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import StreamId
 from headway.domain.values import Value
-from headway.ports.custody import Projections
+from headway.ports.custody import Projections, Standing
 from headway.ports.ledger import Conflict
 
 __all__ = ["Problem", "RebuildReport", "rebuild_store"]
@@ -37,7 +38,8 @@ class RebuildReport(Value):
 
 
 def rebuild_store(engine: Engine, progress: Progress | None = None) -> RebuildReport:
-    """Rebuild every session's rows. Raises StoreUnavailable."""
+    """Rebuild every session's rows, and the index of their words. Raises StoreUnavailable."""
+    engine.custody.reindex()
     streams = [name for name in engine.records.streams() if name.startswith(SESSION_STREAMS)]
     mended = dropped = 0
     problems: list[Problem] = []
@@ -92,9 +94,18 @@ def _rebuild(engine: Engine, stream: StreamId) -> Projections | Problem | None:
         if nonce not in expected and not is_minted(history, row)
     ]
     dropped = tuple(nonce for nonce in lost if isinstance(nonce, bytes) and nonce not in expected)
-    gates = gates_of(session, history)
-    if not wrong and not dropped and summary == end.summary and gates == end.gates:
+    projections = Projections(
+        attempts=tuple(wrong),
+        summary=summary,
+        gates=gates_of(session, history),
+        words=words_in_state(history.state, workflow, engine.records.blob),
+        dropped=dropped,
+    )
+    if not wrong and not dropped and _beside(projections) == _beside(end):
         return None
-    projections = Projections(attempts=tuple(wrong), summary=summary, gates=gates, dropped=dropped)
     engine.custody.restate(stream, history.version, projections)
     return projections
+
+
+def _beside(rows: Projections | Standing) -> tuple[object, ...]:
+    return rows.summary, rows.gates, rows.words

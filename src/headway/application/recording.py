@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from headway.application.engine import Engine
 from headway.application.scene import Scene
+from headway.application.search_words import words_brought
 from headway.domain.cursor import locate
 from headway.domain.decision import Accepted
 from headway.domain.events import (
@@ -23,7 +24,7 @@ from headway.domain.events import (
     SessionStarted,
     StepAdvanced,
 )
-from headway.domain.ids import AttemptId, SessionId, next_attempt, session_stream
+from headway.domain.ids import AttemptId, Digest, SessionId, next_attempt, session_stream
 from headway.domain.state import SessionState, fold
 from headway.domain.texts import cut_text
 from headway.domain.tokens import nonce_of
@@ -45,6 +46,11 @@ def record(engine: Engine, scene: Scene, decision: Accepted, blobs: tuple[Blob, 
     """
     after = fold(decision.events, scene.state)
     own = tuple(Blob(digest=name, data=data) for name, data in decision.blobs)
+    fresh = dict(decision.blobs)
+
+    def blob(name: Digest) -> bytes:
+        return fresh.get(name) or engine.ledger.blob(name)
+
     gates, decided = gate_rows(scene.session, decision.events, scene.state.version)
     engine.ledger.append(
         Write(
@@ -57,6 +63,7 @@ def record(engine: Engine, scene: Scene, decision: Accepted, blobs: tuple[Blob, 
             standings=_standings(after, decision.events),
             gates=gates,
             decided=decided,
+            words=words_brought(decision.events, scene.workflow, blob),
         )
     )
     return replace(scene, state=after)

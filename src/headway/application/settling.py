@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from headway.application.engine import Engine
-from headway.application.loading import Admitted, Loaded, load
+from headway.application.loading import Admitted, Loaded, load, or_purged
 from headway.domain.errors import SessionBusy
 from headway.ports.ledger import Conflict
 
@@ -23,9 +23,9 @@ def settle(engine: Engine, admitted: Admitted, work: Callable[[Loaded], T]) -> T
     Raises what `load` and `work` raise, and SessionBusy when others are first time and again.
     """
     for _ in range(APPEND_ATTEMPTS_MAX):
-        loaded = load(engine, admitted)
         try:
-            return work(loaded)
+            with or_purged(engine, admitted.nonce):
+                return work(load(engine, admitted))
         except Conflict:
             continue
     raise SessionBusy(

@@ -3,8 +3,8 @@
 import msgspec
 
 from headway.application.engine import Engine
-from headway.application.gate_records import GateRecord, find_gate
-from headway.application.loading import Loaded
+from headway.application.gate_records import GateRecord, gate_named, gate_record, or_gate_purged
+from headway.application.loading import Loaded, admit, load
 from headway.application.replies import show_step
 from headway.application.requests import Reply, ShowGate
 from headway.domain.events import CheckResult, Content
@@ -19,7 +19,10 @@ def show_gate(engine: Engine, request: ShowGate) -> Reply:
 
     Raises NotFound, InvalidInput for an id that begins several, SessionNotHealthy.
     """
-    return gate_shown(engine, *find_gate(engine, request.gate))
+    gate = admit(engine, gate_named(engine, request.gate))
+    with or_gate_purged(engine, gate.nonce):
+        loaded = load(engine, gate)
+        return gate_shown(engine, loaded, gate_record(engine, loaded))
 
 
 def gate_shown(engine: Engine, loaded: Loaded, record: GateRecord) -> Reply:

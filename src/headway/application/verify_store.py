@@ -1,4 +1,4 @@
-"""Verify the store: every session's chain, its blobs, its attempts and its summary.
+"""Verify the store: every session's chain, its blobs, its attempts, its summary and its words.
 
 Everything is read as it is stored, past every cache. What is found is a report, never a fault: a
 damaged session does not keep the others from being looked at.
@@ -23,6 +23,7 @@ from headway.application.proving import (
     summary_of,
     unplaced,
 )
+from headway.application.search_words import words_in_state
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.history import mentions
 from headway.domain.ids import Digest, NodeId, SessionId, StreamId, digest, session_stream
@@ -90,10 +91,19 @@ class _Verifier:
             problems = list(islice(found, PROBLEMS_A_STREAM_MAX))
             more = sum(1 for _ in found)
         except SessionNotHealthy as fault:  # the file itself is damaged where this stream stands
-            return [Problem(stream=stream, what=f"cannot be read: {fault.message.rstrip('.')}")]
+            problems = [Problem(stream=stream, what=f"cannot be read: {fault.message.rstrip('.')}")]
+            more = 0
         if more:
             problems.append(Problem(stream=stream, what=f"has {more} more problems"))
+        if problems and self.engine.records.standing(stream) is None:
+            self._forget_missing()
+            return []  # purged while it was looked at
         return problems
+
+    def _forget_missing(self) -> None:
+        """Forget the blobs that a purge took away: another session may bring them back."""
+        for name in [name for name, (problem, _) in self.judged.items() if problem is not None]:
+            del self.judged[name]
 
     def strays(
         self, stored: tuple[Digest, ...], streams: tuple[StreamId, ...], *, sound: bool
@@ -109,6 +119,8 @@ class _Verifier:
                 return
             for row in stored_events(self.engine.records, stream, VERSION_MAX):
                 lost -= mentions(row.data)  # kept by a purge, which goes by any digest it sees
+        if lost:
+            lost &= set(self.engine.records.blobs())  # the others were purged meanwhile
         if lost:
             yield Problem(stream="the store", what=f"has {len(lost)} blobs that no event names")
 
@@ -161,6 +173,13 @@ class _Verifier:
         if misplaced is not None:
             yield misplaced
             return
+        words = words_in_state(history.state, workflow, self.engine.records.blob)
+        lost = len(words - end.words)  # more may have come meanwhile
+        if lost:
+            yield Problem(
+                stream=history.stream,
+                what=f"cannot be found by {lost} of its words",
+            )
         if end.damaged_summary is not None or end.summary is None:
             what = "is missing" if end.damaged_summary is None else "cannot be read"
             yield Problem(stream=history.stream, what=f"has a summary that {what}")

@@ -51,6 +51,7 @@ class Standing(NamedTuple):
     damaged_attempts: tuple[Damaged, ...] = ()
     damaged_summary: str | None = None
     gates: tuple[GateRow, ...] = ()  # by version
+    words: frozenset[str] = frozenset()  # that the session is found by
 
 
 class Projections(Value):
@@ -62,6 +63,7 @@ class Projections(Value):
     attempts: tuple[AttemptRow, ...]
     summary: SessionSummary | None
     gates: tuple[GateRow, ...] = ()
+    words: frozenset[str] = frozenset()
     dropped: tuple[bytes, ...] = ()
 
 
@@ -100,7 +102,7 @@ class Records(Protocol):
         """Return the bytes stored under a name, whether they match it or not."""
 
     def strays(self) -> tuple[str, ...]:
-        """Return, in words, what stands without a stream."""
+        """Return, in words, what stands without a stream, and an index that does not serve."""
 
 
 class Custody(Protocol):
@@ -116,7 +118,13 @@ class Custody(Protocol):
         """Keep a whole stream with its proofs. Raises `Conflict` when there is one of that name."""
 
     def restate(self, stream: StreamId, version: int, projections: Projections) -> None:
-        """Replace a stream's summary and these attempts. `Conflict` unless it is at the version."""
+        """Replace a stream's summary, gates, words and these attempts.
+
+        Raises `Conflict` unless it is at the version.
+        """
+
+    def reindex(self) -> None:
+        """Make what finds words anew from the words that are kept."""
 
     def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
         """Remove a stream, its projections, and the blobs that no other stream speaks of.

@@ -73,7 +73,8 @@ class Write(Value):
 
     `attempts` are inserted, or replace the row of the same nonce. `standings` are nodes whose
     standing this write changes: every attempt on them, known to the caller or not, is set to it.
-    `gates` are opened, `decided` are the gates (the versions of their opening) that close.
+    `gates` are opened, `decided` are the gates (the versions of their opening) that close. `words`
+    (of `domain.words`) are added to those the stream's session is found by.
     """
 
     stream: StreamId
@@ -85,6 +86,7 @@ class Write(Value):
     standings: tuple[Standing, ...] = ()
     gates: tuple[GateRow, ...] = ()
     decided: tuple[int, ...] = ()
+    words: frozenset[str] = frozenset()
 
 
 class Ledger(Protocol):

@@ -52,7 +52,12 @@ class GateRow(Value):
 
 
 class SessionQuery(Value):
-    """What to look for; every given field narrows, `text` is words of goal, notes, workflow."""
+    """What to look for; every given field narrows.
+
+    Every word of `text` stands in the session's goal, its workflow's name or id, or notes that were
+    handed in, each wherever; `domain.words` says when a word is another's beginning. A text without
+    a word in it is found nowhere, one of blanks alone asks for nothing.
+    """
 
     text: str = ""
     session: SessionId | None = None

@@ -12,6 +12,7 @@ from typing import Final
 from headway.adapters.storage import custody_statements, statements
 from headway.adapters.storage.database import Checked, Cursor, Database, Row, SqlValue
 from headway.adapters.storage.rows import attempt_values, raw_digest, summary_values
+from headway.adapters.storage.search import Search
 from headway.domain.history import mentions
 from headway.domain.ids import Digest, SessionId, StreamId
 from headway.ports.custody import Projections, Purged, SealedEvent, Tombstone
@@ -29,8 +30,9 @@ class SqlCustody:
     a blob until the purge's own has ended.
     """
 
-    def __init__(self, database: Database, hold_blobs: str | None = None) -> None:
+    def __init__(self, database: Database, search: Search, hold_blobs: str | None = None) -> None:
         self._database = database
+        self._search = search
         self._hold_blobs = hold_blobs
 
     def place(
@@ -42,7 +44,7 @@ class SqlCustody:
     ) -> None:
         """Keep a whole stream with its proofs. Raises Conflict when there is one of that name."""
 
-        def work(cursor: Cursor) -> None:
+        def work(cursor: Cursor) -> bool:
             if _one(cursor, statements.STREAM_HEAD, stream) is not None:
                 raise Conflict
             end = events[-1]
@@ -54,24 +56,33 @@ class SqlCustody:
                 statements.KEEP_BLOB, [(raw_digest(blob.digest), blob.data) for blob in blobs]
             )
             _project(cursor, key, projections)
+            return self._search.add(cursor, key, projections.words)
 
-        def kept(cursor: Cursor, _: None) -> bool:
+        def kept(cursor: Cursor, _due: bool) -> bool:  # noqa: FBT001  what the work returned
             return _one(cursor, statements.STREAM_HEAD, stream) is not None
 
-        self._database.write(Checked(work, kept))
+        if self._database.write(Checked(work, kept)):
+            self._search.fold()
 
     def restate(self, stream: StreamId, version: int, projections: Projections) -> None:
-        """Replace a stream's summary and these attempts. Conflict unless it is at the version."""
+        """Replace a stream's summary, words and these attempts. Conflict unless at the version."""
 
-        def work(cursor: Cursor) -> None:
+        def work(cursor: Cursor) -> bool:
             row = _one(cursor, statements.STREAM_HEAD, stream)
             if row is None or row[1] != version:
                 raise Conflict
             key = int(row[0])
             cursor.execute(custody_statements.HOLD_STREAM, (key,))
             _project(cursor, key, projections)
+            self._search.drop(cursor, key)
+            return self._search.add(cursor, key, projections.words)
 
-        self._database.write(work)
+        if self._database.write(work):
+            self._search.fold()
+
+    def reindex(self) -> None:
+        """Make what finds words anew from the words that are kept."""
+        self._search.refill()
 
     def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
         """Remove a stream, its projections, and the blobs that no other stream speaks of."""
@@ -97,6 +108,7 @@ class SqlCustody:
             attempts = _dropped(cursor, custody_statements.DROP_ATTEMPTS, key)
             cursor.execute(custody_statements.DROP_GATES, (key,))
             cursor.execute(custody_statements.DROP_SUMMARY, (key,))
+            self._search.drop(cursor, key)
             events = _dropped(cursor, custody_statements.DROP_EVENTS, key)
             cursor.execute(custody_statements.DROP_STREAM, (key,))
             blobs = sum(

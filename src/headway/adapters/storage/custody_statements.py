@@ -62,6 +62,20 @@ STRAYS: Final = (
         "SELECT COUNT(*) FROM sessions x LEFT JOIN streams s ON s.id = x.stream WHERE s.id IS NULL",
     ),
     (
+        "waiting word",
+        (
+            "SELECT COUNT(*) FROM unsearched u"
+            " LEFT JOIN streams s ON s.id = u.stream WHERE s.id IS NULL"
+        ),
+    ),
+    (
+        "searched word",
+        (
+            "SELECT COUNT(*) FROM searched w"
+            " LEFT JOIN streams s ON s.id = w.id >> 20 WHERE s.id IS NULL"
+        ),
+    ),
+    (
         "gate",
         "SELECT COUNT(*) FROM gates g LEFT JOIN streams s ON s.id = g.stream WHERE s.id IS NULL",
     ),

@@ -1,7 +1,8 @@
 """The ledger on an SQL database.
 
 An append is one transaction: the stream's version is compared and set, the events are chained with
-the time it is then, and blobs, attempts and the summary go with them. Events never change, so those
+the time it is then, and blobs, attempts, the summary and
+the words to find it by go with them. Events never change, so those
 that were read once (and checked then) are kept decoded, within a limit of bytes; so are blobs.
 """
 
@@ -33,6 +34,7 @@ from headway.adapters.storage.sealing import (
     unseal,
     unseal_chain,
 )
+from headway.adapters.storage.search import Search
 from headway.domain.chain import GENESIS
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import Digest, NodeId, SessionId, StreamId, digest, session_stream
@@ -48,8 +50,9 @@ VERSIONS_PER_QUERY_MAX: Final = 64
 class SqlLedger:
     """Implements `ports.ledger.Ledger`; threads may share it."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, search: Search) -> None:
         self._database = database
+        self._search = search
         self._clock = clock
         self._events = ByteCache[tuple[StreamId, int], Recorded](EVENT_CACHE_BYTES_MAX)
         self._blobs = ByteCache[Digest, bytes](BLOB_CACHE_BYTES_MAX)
@@ -60,7 +63,7 @@ class SqlLedger:
         assert all(digest(blob.data) == blob.digest for blob in write.blobs)
         assert all(stream_of(row) == write.stream for row in write.attempts)
 
-        def work(cursor: Cursor) -> list[Sealed]:
+        def work(cursor: Cursor) -> tuple[list[Sealed], bool]:
             cursor.execute(statements.STREAM_HEAD, (write.stream,))
             row = cursor.fetchone()
             head = EMPTY if row is None else _head(write.stream, row[1:])
@@ -70,17 +73,19 @@ class SqlLedger:
             sealed = seal(head, encoded, now_ms)
             stream = _move(cursor, write.stream, row, sealed[-1])
             _keep(cursor, stream, write, sealed)
-            return sealed
+            return sealed, self._search.add(cursor, stream, write.words)
 
-        def kept(cursor: Cursor, sealed: list[Sealed]) -> bool:
-            last = sealed[-1]
+        def kept(cursor: Cursor, written: tuple[list[Sealed], bool]) -> bool:
+            last = written[0][-1]
             row = _one(cursor, statements.EVENT_HASH, write.stream, last.version)
             return row is not None and row[0] == last.hash
 
-        sealed = self._database.write(Checked(work, kept))
+        sealed, due = self._database.write(Checked(work, kept))
         records = recorded(write.stream, sealed)
         for record, each in zip(records, sealed, strict=True):  # the next call reads these
             self._events.put((write.stream, record.version), record, len(each.data))
+        if due:
+            self._search.fold()
         return records
 
     def head(self, nonce: bytes) -> AttemptHead | None:

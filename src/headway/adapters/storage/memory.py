@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from headway.adapters.storage.keyring import KEY_BYTES
 from headway.adapters.storage.ledger import checked_blob
-from headway.adapters.storage.matching import summary_holds, words_of
 from headway.adapters.storage.memory_custody import MemoryCustody, MemoryRecords
 from headway.adapters.storage.memory_kept import Kept
 from headway.adapters.storage.rows import stream_of
@@ -38,6 +37,7 @@ from headway.domain.ids import (
     encode_id,
     session_stream,
 )
+from headway.domain.words import Asked, asked_in, holds
 from headway.ports.clock import Clock, Entropy
 from headway.ports.keyring import Keys
 from headway.ports.ledger import AttemptRow, Conflict, Recorded, Write
@@ -90,6 +90,9 @@ class MemoryLedger:
                 kept.attempts[row.nonce] = replace(row, node=old.node, attempt=old.attempt)
             self._move_standings(write)
             self._keep_gates(write, sealed[-1].recorded_at)
+            if write.words:
+                before = kept.words.get(write.stream, frozenset())
+                kept.words[write.stream] = before | write.words
             if write.summary is not None:
                 self._keep_summary(write.summary, sealed[-1].recorded_at)
         return recorded(write.stream, sealed)
@@ -191,7 +194,11 @@ class MemorySessions:
         assert query.limit >= 0
         with self._kept.lock:
             summaries = list(self._kept.summaries.values())
+            words = dict(self._kept.words)
         found = [summary for summary in summaries if _matches(query, summary)]
+        if query.text.strip():
+            asked = asked_in(query.text)
+            found = [each for each in found if asked and _holds(words, each.session, asked)]
         found.sort(key=lambda summary: (-summary.updated_at, summary.session))
         return tuple(found[: query.limit])
 
@@ -266,6 +273,11 @@ def _matches(query: SessionQuery, summary: SessionSummary) -> bool:
     )
     if any(wanted is not None and wanted != own for wanted, own in narrowed):
         return False
-    if query.statuses and summary.status not in query.statuses:
-        return False
-    return not query.text.strip() or summary_holds(words_of(query.text), summary)
+    return not query.statuses or summary.status in query.statuses
+
+
+def _holds(
+    words: dict[StreamId, frozenset[str]], session: SessionId, asked: frozenset[Asked]
+) -> bool:
+    own = words.get(session_stream(session), frozenset())
+    return all(holds(own, each) for each in asked)

@@ -46,6 +46,7 @@ class MemoryRecords:
                 ),
                 summary=self._kept.summaries.get(_session(stream)),
                 gates=_gates(self._kept, _session(stream)),
+                words=self._kept.words.get(stream, frozenset()),
             )
 
     def events(self, stream: StreamId, after: int, limit: int) -> Sequence[StoredEvent]:
@@ -100,11 +101,14 @@ class MemoryCustody:
             self._project(stream, projections)
 
     def restate(self, stream: StreamId, version: int, projections: Projections) -> None:
-        """Replace a stream's summary and these attempts. Conflict unless it is at the version."""
+        """Replace a stream's summary, words and these attempts. Conflict unless at the version."""
         with self._kept.lock:
             if len(self._kept.streams.get(stream, [])) != version:
                 raise Conflict
             self._project(stream, projections)
+
+    def reindex(self) -> None:
+        """Do nothing: the words themselves are searched."""
 
     def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
         """Remove a stream, its projections, and the blobs that no other stream speaks of."""
@@ -126,6 +130,7 @@ class MemoryCustody:
                 kept.buried[nonce] = tombstone.session
             _drop_gates(kept, _session(stream))
             kept.summaries.pop(_session(stream), None)
+            kept.words.pop(stream, None)
             kept.tombstones[tombstone.session] = tombstone
         return Purged(events=len(events), attempts=len(nonces), blobs=len(lone))
 
@@ -147,6 +152,7 @@ class MemoryCustody:
         _drop_gates(self._kept, _session(stream))
         self._kept.gates.update({(gate.session, gate.version): gate for gate in projections.gates})
         self._kept.summaries.pop(_session(stream), None)
+        self._kept.words[stream] = projections.words
         if projections.summary is not None:
             self._kept.summaries[_session(stream)] = projections.summary
 

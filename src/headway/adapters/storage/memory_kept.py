@@ -19,6 +19,7 @@ class Kept:
     attempts: dict[bytes, AttemptRow] = field(default_factory=dict)
     blobs: dict[Digest, bytes] = field(default_factory=dict)
     summaries: dict[SessionId, SessionSummary] = field(default_factory=dict)
+    words: dict[StreamId, frozenset[str]] = field(default_factory=dict)
     gates: dict[tuple[SessionId, int], GateRow] = field(default_factory=dict)
     tombstones: dict[SessionId, Tombstone] = field(default_factory=dict)
     buried: dict[bytes, SessionId] = field(default_factory=dict)

@@ -36,6 +36,8 @@ from headway.adapters.storage.postgres_faults import (
 )
 from headway.adapters.storage.records import SqlRecords
 from headway.adapters.storage.schema import Place, known_ledger, make_ledger
+from headway.adapters.storage.search import Search
+from headway.adapters.storage.search_postgres import TsvectorIndex
 from headway.adapters.storage.sessions import SqlSessions
 from headway.adapters.storage.sources import SqlSources
 from headway.adapters.storage.store import Store
@@ -69,20 +71,22 @@ def open_postgres(url: str, clock: Clock, entropy: Entropy) -> Store:
     database = PostgresDatabase(url)
     try:
         place = Place(database.place, other_tables(database.place))
-        ledger_id = database.query(lambda core: known_ledger(core, place)) or database.define(
-            lambda core: make_ledger(core, place, entropy)
-        )
+        search = Search(database, TsvectorIndex())
+        ledger_id = database.query(lambda core: known_ledger(core, place))
+        if ledger_id is None:
+            ledger_id = database.define(lambda core: make_ledger(core, place, entropy))
+            search.fold()  # what a migration left waiting
     except BaseException:
         database.close()
         raise
     return Store(
         ledger_id=ledger_id,
-        ledger=SqlLedger(database, clock),
-        sessions=SqlSessions(database),
+        ledger=SqlLedger(database, clock, search),
+        sessions=SqlSessions(database, search),
         keyring=SqlKeyring(database, entropy),
         sources=SqlSources(database),
-        records=SqlRecords(database),
-        custody=SqlCustody(database, custody_statements.HOLD_BLOBS),
+        records=SqlRecords(database, search),
+        custody=SqlCustody(database, search, custody_statements.HOLD_BLOBS),
         close=database.close,
     )
 

@@ -11,6 +11,7 @@ from headway.adapters.storage.rows import (
     session_of,
     summary_of,
 )
+from headway.adapters.storage.search import Search
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import Digest, SessionId, StreamId
 from headway.ports.custody import Damaged, Standing, StoredEvent
@@ -26,8 +27,9 @@ _NONCE = 21
 class SqlRecords:
     """Implements `ports.custody.Records`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, search: Search) -> None:
         self._database = database
+        self._search = search
 
     def streams(self) -> tuple[StreamId, ...]:
         """Return the names of all streams, in order."""
@@ -57,6 +59,7 @@ class SqlRecords:
             damaged_attempts=tuple(damaged),
             damaged_summary=damaged_summary,
             gates=tuple(_gate(stream, row) for row in self._all(custody_statements.GATES, stream)),
+            words=self._words(stream),
         )
 
     def events(self, stream: StreamId, after: int, limit: int) -> Sequence[StoredEvent]:
@@ -86,7 +89,17 @@ class SqlRecords:
             count = int(self._all(sql)[0][0])
             if count:
                 found.append(f"{count} {kind} row{'s' * (count > 1)} without a stream")
+        if not self._database.read(self._search.is_sound):
+            found.append("a search index that differs from the words it was made of")
         return tuple(found)
+
+    def _words(self, stream: StreamId) -> frozenset[str]:
+        def work(cursor: Cursor) -> frozenset[str]:
+            cursor.execute(statements.STREAM_HEAD, (stream,))
+            row = cursor.fetchone()
+            return frozenset() if row is None else self._search.words(cursor, int(row[0]))
+
+        return self._database.read(work)
 
     def _all(self, sql: str, *values: SqlValue) -> list[Row]:
         def work(cursor: Cursor) -> list[Row]:

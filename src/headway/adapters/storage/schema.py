@@ -6,10 +6,10 @@ import. Either happens in one transaction that keeps every other process waiting
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, inspect, select, update
+from sqlalchemy import Connection, insert, inspect, select, text, update
 
 from headway.adapters.storage.store_faults import half_made, newer_store
-from headway.adapters.storage.tables import META, METADATA, SCHEMA_VERSION
+from headway.adapters.storage.tables import FULL_TEXT, META, METADATA, SCHEMA_VERSION
 from headway.domain.errors import Fault
 from headway.domain.ids import ID_BYTES, encode_id
 from headway.ports.clock import Entropy
@@ -46,9 +46,9 @@ def make_ledger(core: Connection, place: Place, entropy: Entropy) -> str:
     found = _look(core, place)
     if found is None:
         ledger = encode_id("ledger", entropy.draw(ID_BYTES))
-        METADATA.create_all(core, checkfirst=False)
+        make_tables(core)
         facts = {"ledger": ledger, "schema": str(SCHEMA_VERSION)}
-        core.execute(insert(META), [{"name": name, "value": text} for name, text in facts.items()])
+        core.execute(insert(META), [{"name": name, "value": fact} for name, fact in facts.items()])
         return ledger
     if found.version < SCHEMA_VERSION:
         from headway.adapters.storage.migrating import migrate
@@ -56,6 +56,13 @@ def make_ledger(core: Connection, place: Place, entropy: Entropy) -> str:
         migrate(core, place.name, found.version, SCHEMA_VERSION)
         core.execute(update(META).where(META.c.name == "schema").values(value=str(SCHEMA_VERSION)))
     return found.ledger
+
+
+def make_tables(core: Connection) -> None:
+    """Make the tables as they are now, in a database that has none."""
+    METADATA.create_all(core, checkfirst=False)
+    for statement in FULL_TEXT[core.dialect.name]:
+        core.execute(text(statement))
 
 
 def _look(core: Connection, place: Place) -> _Found | None:

@@ -37,6 +37,8 @@ from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
 from headway.adapters.storage.records import SqlRecords
 from headway.adapters.storage.schema import Place, known_ledger, make_ledger
+from headway.adapters.storage.search import Search
+from headway.adapters.storage.search_sqlite import FtsIndex
 from headway.adapters.storage.sessions import SqlSessions
 from headway.adapters.storage.sources import SqlSources
 from headway.adapters.storage.sqlite_faults import driver_fault, is_busy, not_a_store, not_lasting
@@ -75,20 +77,22 @@ def open_sqlite(
     database = SqliteDatabase(path, options or SqliteOptions())
     try:
         place = Place(str(path), not_a_store(path))
-        ledger_id = database.query(lambda core: known_ledger(core, place)) or database.define(
-            lambda core: make_ledger(core, place, entropy)
-        )
+        search = Search(database, FtsIndex())
+        ledger_id = database.query(lambda core: known_ledger(core, place))
+        if ledger_id is None:
+            ledger_id = database.define(lambda core: make_ledger(core, place, entropy))
+            search.fold()  # what a migration left waiting
     except BaseException:
         database.close()
         raise
     return Store(
         ledger_id=ledger_id,
-        ledger=SqlLedger(database, clock),
-        sessions=SqlSessions(database),
+        ledger=SqlLedger(database, clock, search),
+        sessions=SqlSessions(database, search),
         keyring=SqlKeyring(database, entropy),
         sources=SqlSources(database),
-        records=SqlRecords(database),
-        custody=SqlCustody(database),
+        records=SqlRecords(database, search),
+        custody=SqlCustody(database, search),
         close=database.close,
     )
 

@@ -40,6 +40,11 @@ def driver_fault(error: BaseException, path: Path) -> Fault:
             return not_a_store(path)
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_CONSTRAINT:
             return damaged(str(error), path)
+        case _ if "no such module" in str(error):
+            return final(
+                f"The SQLite here lacks full-text search ({error}).",
+                "Install the pysqlite3 package, which brings one that has it.",
+            )
         case _:
             return unavailable(
                 f"The store {path} could not serve ({error}).",

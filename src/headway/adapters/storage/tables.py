@@ -18,8 +18,9 @@ from sqlalchemy import (
     Table,
     Text,
 )
+from sqlalchemy.dialects.postgresql import TSVECTOR
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 METADATA: Final = MetaData()
 
@@ -118,6 +119,39 @@ GATES: Final = Table(
     Column("recorded_at", BigInteger, nullable=False),
     Index("gates_by_time", "recorded_at"),
 )
+
+# The words of appends that wait to be folded into the index, parted by blanks.
+UNSEARCHED: Final = Table(
+    "unsearched",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("stream", NUMBER, ForeignKey("streams.id"), nullable=False),
+    Column("words", TEXT, nullable=False),
+    Index("unsearched_by_stream", "stream"),
+)
+
+# The words of an entry of the search index; `id` is that of its stream and its number there.
+SEARCHED: Final = Table(
+    "searched",
+    METADATA,
+    Column("id", NUMBER, primary_key=True, autoincrement=False),
+    Column("words", LargeBinary().with_variant(TSVECTOR(), "postgresql"), nullable=False),
+)
+
+# What each product has of its own for full text; made after the tables. `search_terms` tells what
+# stands in `search`.
+FULL_TEXT: Final = {
+    "sqlite": (
+        (
+            "CREATE VIRTUAL TABLE search USING fts5"
+            "(words, content='', detail=none, columnsize=0, tokenize='ascii')"
+        ),
+        "CREATE VIRTUAL TABLE search_terms USING fts5vocab('search', 'row')",
+    ),
+    "postgresql": (
+        "CREATE INDEX searched_by_words ON searched USING gin (words) WITH (fastupdate = off)",
+    ),
+}
 
 # `position` 0 is the key that signs, 1 the one before it.
 KEYS: Final = Table(

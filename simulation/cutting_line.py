@@ -46,6 +46,8 @@ class Line:
             while True:
                 client, _ = self._listener.accept()
                 server = socket.create_connection(self._server)
+                for each in (client, server):  # or small words wait 40 ms for company
+                    each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._sockets += [client, server]
                 silent = threading.Event()
                 self._start(self._ask, client, server, silent)
