@@ -6,7 +6,7 @@ traceback and told to the caller without internals.
 """
 
 import logging
-from typing import Final, Protocol, assert_never
+from typing import Final, NamedTuple, Protocol, assert_never
 
 import anyio
 import anyio.to_thread
@@ -19,6 +19,7 @@ from mcp.types import (
     PaginatedRequestParams,
     TextContent,
 )
+from msgspec.structs import replace
 
 from headway.application.faults import Fault, fault_reply, internal_fault
 from headway.application.requests import (
@@ -34,6 +35,7 @@ from headway.application.requests import (
     StartWorkflow,
 )
 from headway.mcp.arguments import parse_arguments, unknown_tool
+from headway.mcp.relay.messages import CALL_KEY
 from headway.mcp.render import render_fault, render_reply
 from headway.mcp.schemas import INPUT_SCHEMAS
 from headway.mcp.tools import INSTRUCTIONS, tool_list
@@ -42,6 +44,14 @@ SERVER_NAME: Final = "headway"
 CALLS_AT_ONCE_MAX: Final = 32  # further calls wait for a free thread
 
 logger = logging.getLogger(__name__)
+
+
+class Call(NamedTuple):
+    """A tool call; `key` is that of a caller who may send it again."""
+
+    tool: str
+    arguments: JsonObject
+    key: str | None = None
 
 
 class Verbs(Protocol):
@@ -79,11 +89,10 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
         return ListToolsResult(tools=tool_list())
 
     async def call_tool(
-        _context: ServerRequestContext, params: CallToolRequestParams
+        context: ServerRequestContext, params: CallToolRequestParams
     ) -> CallToolResult:
-        return await anyio.to_thread.run_sync(
-            answer, verbs, params.name, params.arguments or {}, user_home, limiter=threads
-        )
+        call = Call(params.name, params.arguments or {}, _call_key(context))
+        return await anyio.to_thread.run_sync(answer, verbs, call, user_home, limiter=threads)
 
     return Server(
         SERVER_NAME,
@@ -96,12 +105,16 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     )
 
 
-def answer(verbs: Verbs, tool: str, arguments: JsonObject, user_home: str) -> CallToolResult:
+def answer(verbs: Verbs, call: Call, user_home: str) -> CallToolResult:
     """Call a verb and return its reply, or the fault it ended in, as a tool result."""
+    tool = call.tool
     try:
         if tool not in INPUT_SCHEMAS:
             raise unknown_tool(tool)  # noqa: TRY301 - told like every other fault
-        reply = perform(verbs, parse_arguments(tool, arguments))
+        request = parse_arguments(tool, call.arguments)
+        if isinstance(request, StartWorkflow) and call.key is not None:
+            request = replace(request, call_key=call.key)
+        reply = perform(verbs, request)
         return _result(reply, render_reply(tool, reply))
     except Fault as fault:
         return _fault_result(fault, user_home)
@@ -129,6 +142,11 @@ def perform(verbs: Verbs, request: Request) -> Reply:
             return verbs.manage_workflow_source(request)
         case _:
             assert_never(request)
+
+
+def _call_key(context: ServerRequestContext) -> str | None:
+    key = (context.meta or {}).get(CALL_KEY)
+    return key if isinstance(key, str) else None
 
 
 def _fault_result(fault: Fault, user_home: str) -> CallToolResult:
