@@ -16,10 +16,10 @@ def main() -> None:
 
 
 def _relayed() -> bool:
-    from headway.home import process_home
+    from headway.home import process_home, process_token
     from headway.mcp.relay.entry import relay_if_served
 
-    return relay_if_served(process_home())
+    return relay_if_served(process_home(), process_token())
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from headway.home import HOME, expand, home_folder, user_home
+from headway.home import HOME, TOKEN, expand, home_folder, user_home
 
 GateMode: TypeAlias = Literal["advisory", "enforce"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -23,10 +23,25 @@ WORKFLOW_PATH: Final = "HEADWAY_WORKFLOW_PATH"
 GATES: Final = "HEADWAY_GATES"
 LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
 DATABASE_URL: Final = "HEADWAY_DATABASE_URL"
+HOST: Final = "HEADWAY_HOST"
+PORT: Final = "HEADWAY_PORT"
 TEST_DATABASE_URL: Final = "HEADWAY_TEST_DATABASE_URL"
-KNOWN: Final = (HOME, WORKFLOW_PATH, GATES, LOG_LEVEL, DATABASE_URL, TEST_DATABASE_URL)
-SECRET: Final = (DATABASE_URL, TEST_DATABASE_URL)  # a password may stand in them
+KNOWN: Final = (
+    HOME,
+    WORKFLOW_PATH,
+    GATES,
+    LOG_LEVEL,
+    DATABASE_URL,
+    HOST,
+    PORT,
+    TOKEN,
+    TEST_DATABASE_URL,
+)
+SECRET: Final = (DATABASE_URL, TOKEN, TEST_DATABASE_URL)  # a password may stand in them
 
+HOST_DEFAULT: Final = "127.0.0.1"
+PORT_MAX: Final = 65_535
+TOKEN_LENGTH_MIN: Final = 16
 DATABASE_SCHEMES: Final = ("postgresql", "postgres")
 
 
@@ -45,8 +60,9 @@ class Settings:
     """Everything the environment decides.
 
     `user_home` is the user's own home folder, shown as `~` in messages. `database_url` names a
-    PostgreSQL database; None means the file in `home`. `environment` is what child processes (git)
-    inherit: no secret of ours. `warnings` are for the log, one sentence each.
+    PostgreSQL database; None means the file in `home`. `host`, `port` and `token` are the server's:
+    None means the usual ports, and a server that demands no token. `environment` is what child
+    processes (git) inherit: no secret of ours. `warnings` are for the log, one sentence each.
     """
 
     home: Path
@@ -55,6 +71,9 @@ class Settings:
     gates: GateMode = "advisory"
     log_level: LogLevel = "warning"
     database_url: str | None = field(default=None, repr=False)
+    host: str = HOST_DEFAULT
+    port: int | None = None
+    token: str | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
@@ -80,6 +99,9 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         gates=_gates(environ.get(GATES) or "advisory"),
         log_level=_log_level(environ.get(LOG_LEVEL) or "warning"),
         database_url=_database_url(environ.get(DATABASE_URL) or ""),
+        host=environ.get(HOST) or HOST_DEFAULT,
+        port=_port(environ.get(PORT) or ""),
+        token=checked_token(TOKEN, environ[TOKEN]) if environ.get(TOKEN) else None,
         warnings=(*_unknown(environ), *missing),
         environment={name: text for name, text in environ.items() if name not in SECRET},
     )
@@ -114,6 +136,31 @@ def _database_url(text: str) -> str | None:
             f"or unset it to keep sessions in a file under {HOME}.",
         )
     return text
+
+
+def _port(text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) > PORT_MAX:
+        raise ConfigError(PORT, f"{text!r} is not a port.", f"Give a number from 0 to {PORT_MAX}.")
+    return int(text)
+
+
+def checked_token(source: str, text: str) -> str:
+    """Return a server's token, which `source` holds; ConfigError when it is none.
+
+    What is wrong with one is told without repeating it.
+    """
+    token = text.strip()
+    printable = token.isascii() and token.isprintable() and " " not in token
+    if len(token) < TOKEN_LENGTH_MIN or not printable:
+        raise ConfigError(
+            source,
+            "it does not hold a token: a line of printable characters without spaces, "
+            f"at least {TOKEN_LENGTH_MIN} of them.",
+            "Make one with: openssl rand -hex 32",
+        )
+    return token
 
 
 def _folders(text: str, own: Path) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The home folder: where the store, the keys and the server's lock of one user are.
 
-Apart from the other settings because the relay needs it, and nothing else, before anything slow is
+With it the token that opens a server's door. Apart from the other settings because the relay needs it, and nothing else, before anything slow is
 imported. Reads the environment as `config` does, by the same rule.
 """
 
@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import Final
 
 HOME: Final = "HEADWAY_HOME"
+TOKEN: Final = "HEADWAY_TOKEN"
 HOME_DEFAULT: Final = "~/.headway"
 
 
 def process_home() -> Path:
     """Return the home folder of this process; see `home_folder`."""
     return home_folder(os.environ)
+
+
+def process_token() -> str | None:
+    """Return the token that this process may show to a server, if any."""
+    return os.environ.get(TOKEN, "").strip() or None
 
 
 def home_folder(environ: Mapping[str, str]) -> Path:

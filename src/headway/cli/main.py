@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
     "rebuild": ("headway.cli.rebuild_command", "Make attempts and summaries anew from events."),
     "sessions": ("headway.cli.sessions_command", "List, draw, steer and purge sessions."),
+    "up": ("headway.cli.up_command", "Serve this home over HTTP until told to stop."),
     "verify": ("headway.cli.verify_command", "Check that everything is as it was recorded."),
     "workflows": ("headway.cli.workflows_command", "List workflow files; find what is wrong."),
 }

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from headway.mcp.relay.messages import Message
 from headway.server_lock import Running
 
+UNAUTHORIZED: Final = 401
 SERVER_ERROR: Final = -32000  # JSON-RPC leaves these numbers to servers
 
 
@@ -64,6 +65,12 @@ def protocol_changed(now: str | None, before: str | None) -> Failure:
 
 def refused(status: int, said: str) -> Failure:
     """Return what is told when the server answers with something that is not the protocol."""
+    if status == UNAUTHORIZED:
+        return Failure(
+            "UNAUTHORIZED",
+            "The server of this home demands a token.",
+            "Set HEADWAY_TOKEN for this MCP server in the client's settings.",
+        )
     return Failure(
         "SERVER_REFUSED",
         f"The server answered {status} and said: {said or 'nothing'}",

@@ -67,8 +67,9 @@ class Patience:
 class Relay:
     """One client's connection, through however many servers."""
 
-    def __init__(self, look: Look, out: int) -> None:
+    def __init__(self, look: Look, out: int, token: str | None) -> None:
         self._look = look
+        self._token = token
         self._out = out
         self._writing = threading.Lock()
         self._finding = threading.Lock()
@@ -172,7 +173,10 @@ class Relay:
         if not fits(running.version, __version__):
             raise Unserved(other_version(running, __version__))
         host = running.url.removeprefix("http://").rpartition(":")[0].strip("[]")
-        return Remote(host, running.port, self._handshake, f"headway-mcp/{__version__}")
+        headers = {"User-Agent": f"headway-mcp/{__version__}"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        return Remote(host, running.port, self._handshake, headers)
 
     def _local(self) -> Upstream:
         from headway.mcp.relay.local import Local

@@ -28,11 +28,11 @@ Tell: TypeAlias = Callable[[bytes], None]
 class Remote:
     """One server process, as long as it lives."""
 
-    def __init__(self, host: str, port: int, handshake: Handshake, product: str) -> None:
+    def __init__(self, host: str, port: int, handshake: Handshake, headers: dict[str, str]) -> None:
         self._host = host
         self._port = port
         self._handshake = handshake
-        self._product = product
+        self._named = headers
         self._lock = threading.Lock()
         self._idle: list[Connection] = []
         self._asking: dict[int | str, Connection] = {}
@@ -109,7 +109,7 @@ class Remote:
         headers = {
             "Accept": "application/json, text/event-stream",
             "Content-Type": "application/json",
-            "User-Agent": self._product,
+            **self._named,
         }
         routing = routing_headers(message)
         if routing or message.method == "initialize":
