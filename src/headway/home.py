@@ -1,7 +1,8 @@
 """The home folder: where the store, the keys and the server's lock of one user are.
 
-With it the token that opens a server's door. Apart from the other settings because the relay needs it, and nothing else, before anything slow is
-imported. Reads the environment as `config` does, by the same rule.
+With it the token that opens a server's door. Both apart from the other settings because the relay
+needs them, and nothing else, before anything slow is imported. Reads the environment as `config`
+does, by the same rule.
 """
 
 import os
