@@ -10,7 +10,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 $(shell [ ! -e $(READY) ] || { [ "$$(cat $(READY))" = "$(CURDIR)" ] && $(PYTHON) -c ''; } 2>/dev/null || rm -rf .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format coverage bench simulate clean
+.PHONY: help setup demo test check format coverage bench simulate crash clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ bench: $(READY) ## measure, as ratios to floors measured in the same run
 
 simulate: $(READY) ## simulate agents, faults and crashes (SEED=7 EVENTS=1000000 STORE=sqlite)
 	@$(PYTHON) -m simulation $(if $(SEED),--seed $(SEED)) $(if $(EVENTS),--events $(EVENTS)) $(if $(STORE),--store $(STORE)) $(ARGS)
+
+crash: $(READY) ## kill servers under load and see that nothing is lost or doubled (SEED=7 KILLS=50)
+	@$(PYTHON) -m crash $(if $(SEED),--seed $(SEED)) $(if $(KILLS),--kills $(KILLS)) $(ARGS)
 
 clean: ## remove the environment and everything the tools left behind
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* htmlcov build dist

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.conformance.traces import SHARED, require_shared
 from tests.support.postgres import require_url, schema
 
 CI = os.environ.get("CI") == "true"  # noqa: TID251  on CI a skip is a failure
 SECONDS_MAX = 170
+IN_PROCESS = f"{sys.executable} -m headway mcp --in-process"
+RELAYED = Path(__file__).parents[1] / "support" / "relayed_mcp.py"
 
 
 def test_all_recorded_runs_agree_over_stdio() -> None:
@@ -20,14 +23,18 @@ def test_all_recorded_runs_agree_on_postgresql() -> None:
         replay(HEADWAY_DATABASE_URL=url)
 
 
-def replay(**settings: str) -> None:
+def test_all_recorded_runs_agree_through_the_relay() -> None:
+    replay(f"{sys.executable} {RELAYED}")
+
+
+def replay(server: str = IN_PROCESS, **settings: str) -> None:
     require_shared(ci=CI)
     ran = subprocess.run(
         [
             sys.executable,
             str(SHARED / "replay.py"),
             "--server",
-            f"{sys.executable} -m headway mcp",
+            server,
             "--verbose",
         ],
         capture_output=True,
