@@ -16,9 +16,9 @@ import pytest
 
 from headway.domain.values import Json, JsonObject
 from headway.mcp.lines import LINE_BYTES_MAX
+from tests.support.restarted import Restarted, restarted
 from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve, structured
 from tests.support.standing_in import reply, standing_in
-from tests.support.up import Up, up
 
 ROOT = Path(__file__).parents[2]
 SDK_SERVER = ROOT / "tests" / "support" / "sdk_server.py"
@@ -51,8 +51,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(root: Path) -> Iterator[Up]:
-    with up(root) as started:
+def server(root: Path) -> Iterator[Restarted]:
+    with restarted(root) as started:
         yield started
 
 
@@ -63,7 +63,7 @@ def step_of(reply_: JsonObject) -> Json:
     return step
 
 
-def sessions_verified(root: Path, server: Up) -> int:
+def sessions_verified(root: Path, server: Restarted) -> int:
     """Return how many sessions there are; each of them must be sound."""
     ran = subprocess.run(
         [sys.executable, "-m", "headway", "verify", "--json"],
@@ -97,15 +97,14 @@ def relay_to_other_home(root: Path) -> Iterator[Served]:
 # A server that is there.
 
 
-def test_a_client_is_served_by_the_server_of_its_home(root: Path, server: Up) -> None:
+def test_a_client_is_served_by_the_server_of_its_home(root: Path, server: Restarted) -> None:
     # The workflow is seen by the server alone: the relay's own folders do not matter.
     with serve(root, HEADWAY_WORKFLOW_PATH="") as client:
         begun = client.start(root / "work", "three-steps")
         assert step_of(client.advance(begun["continueToken"])) == "s2"
         assert client.leave() == 0
         assert client.log() == ""
-    assert server.process is not None
-    assert server.process.poll() is None
+    assert server.now.process.poll() is None
 
 
 @pytest.mark.usefixtures("server")
@@ -170,7 +169,7 @@ def test_a_line_beyond_the_limit_is_refused_and_the_next_is_served(root: Path) -
 
 
 def test_a_session_goes_on_when_the_server_was_killed_between_two_calls(
-    root: Path, server: Up
+    root: Path, server: Restarted
 ) -> None:
     with serve(root) as client:
         at = client.start(root / "work", "three-steps")
@@ -184,7 +183,7 @@ def test_a_session_goes_on_when_the_server_was_killed_between_two_calls(
 
 
 def test_calls_in_flight_when_the_server_is_killed_are_answered_once_each(
-    root: Path, server: Up
+    root: Path, server: Restarted
 ) -> None:
     with serve(root) as client:
         begun = [client.start(root / "work", "three-steps") for _ in range(CALLS_AT_ONCE)]
@@ -202,7 +201,7 @@ def test_calls_in_flight_when_the_server_is_killed_are_answered_once_each(
     assert sessions_verified(root, server) == CALLS_AT_ONCE + 1
 
 
-def test_a_start_whose_answer_was_lost_begins_one_session(root: Path, server: Up) -> None:
+def test_a_start_whose_answer_was_lost_begins_one_session(root: Path, server: Restarted) -> None:
     lost: list[bytes] = []
 
     def lose_the_first_start(body: bytes) -> bytes | None:
@@ -231,7 +230,7 @@ def pass_on(port: int, body: bytes) -> bytes:
 
 
 def test_without_a_server_that_comes_back_the_relay_serves_by_itself(
-    root: Path, server: Up
+    root: Path, server: Restarted
 ) -> None:
     with serve(root) as client:
         begun = client.start(root / "work", "three-steps")
@@ -359,7 +358,7 @@ def test_a_request_that_is_taken_back_is_hung_up_on(root: Path) -> None:
 # A client that goes.
 
 
-def test_the_end_of_input_waits_for_the_answers_still_owed(root: Path, server: Up) -> None:
+def test_the_end_of_input_waits_for_the_answers_still_owed(root: Path, server: Restarted) -> None:
     with serve(root) as client:
         begun = client.start(root / "work", "three-steps")
         server.kill()
@@ -396,7 +395,7 @@ def test_a_signal_ends_the_relay_without_a_word(
         assert client.log() == ""
 
 
-def test_the_relay_answers_before_a_slow_import_could(server: Up) -> None:
+def test_the_relay_answers_before_a_slow_import_could(server: Restarted) -> None:
     """Print how long the first tools/list takes; `make bench` holds it to its limit."""
     code = "import sys; sys.argv = ['headway', 'mcp']; from headway.__main__ import main; main(); "
     code += (

@@ -1,58 +1,185 @@
-"""A real `headway up` in a process of its own, which can be killed and started again."""
+"""A real `headway up` in a process of its own, and a client that says exactly what it is told."""
 
+import http.client
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-WAIT_SECONDS_MAX = 60
+from headway.domain.values import Json, JsonObject
+from tests.support.front_door import PLAIN
+
+EXIT_SECONDS_MAX = 30
+ANSWER_SECONDS_MAX = 30
+HANDSHAKE_VERSION = "2025-11-25"
+MODERN_VERSION = "2026-07-28"
+ENVELOPE: JsonObject = {
+    "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+}
 
 
 class Up:
-    """The server of one home; each start takes any free port."""
+    """A server process and where it said it serves."""
 
-    def __init__(self, root: Path, **environment: str) -> None:
-        self.environment = {
-            **os.environ,  # noqa: TID251
-            "HOME": str(root),
-            "HEADWAY_HOME": str(root / "home"),
-            "HEADWAY_WORKFLOW_PATH": str(root / "files"),
-            **environment,
-        }
-        self.log = root / "up.log"
-        self.process: subprocess.Popen[str] | None = None
-        self.port = 0
+    def __init__(self, process: subprocess.Popen[bytes], said: JsonObject, log: Path) -> None:
+        self.process = process
+        self.said = said
+        self.port = int(str(said["port"]))
+        self.url = str(said["url"])
+        self._log = log
 
-    def start(self) -> None:
-        with self.log.open("a", encoding="utf-8") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "headway", "up", "--port", "0", "--json"],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=self.environment,
-                text=True,
-            )
-        assert self.process.stdout is not None
-        said = self.process.stdout.readline()
-        assert said, self.log.read_text("utf-8")
-        self.port = json.loads(said)["port"]
+    def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(sign)
+        return self.process.wait(EXIT_SECONDS_MAX)
 
     def kill(self) -> None:
-        """Kill the server as a power cut would."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.communicate(timeout=WAIT_SECONDS_MAX)
-            self.process = None
+        self.process.kill()
+        self.process.wait(EXIT_SECONDS_MAX)
+
+    def log(self) -> str:
+        return self._log.read_text("utf-8", errors="replace")
+
+    def get(self, path: str, **headers: str) -> tuple[int, dict[str, Json]]:
+        return self.ask("GET", path, b"", headers)
+
+    def ask(
+        self, method: str, path: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[int, dict[str, Json]]:
+        """Send one request on a connection of its own; return the status and the JSON answer."""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS_MAX)
+        try:
+            client.request(method, path, body, dict(headers))
+            response = client.getresponse()
+            text = response.read()
+        finally:
+            client.close()
+        return response.status, json.loads(text) if text else {}
+
+    def post(self, body: bytes, **headers: str) -> tuple[int, dict[str, Json]]:
+        """Post bytes to /mcp; `headers` come on top of those that every client sends."""
+        named = {name.replace("_", "-"): text for name, text in headers.items()}
+        return self.ask("POST", "/mcp", body, {**FORM, **named})
+
+    def send(self, message: JsonObject, **headers: str) -> tuple[int, dict[str, Json]]:
+        return self.post(json.dumps(message).encode(), **headers)
+
+    def call(self, tool: str, **arguments: Json) -> dict[str, Json]:
+        """Call a tool as a client of the older era; return the structured answer."""
+        status, answer = self.send(call(tool, arguments), mcp_protocol_version=HANDSHAKE_VERSION)
+        assert status == 200, answer
+        return structured(answer)
+
+    def start(self, workspace: Path, workflow: str = "three-steps") -> dict[str, Json]:
+        return self.call(
+            "start_workflow", workflowId=workflow, workspacePath=str(workspace), goal="Try it"
+        )
+
+    def advance(self, token: Json, notes: str = "done") -> dict[str, Json]:
+        return self.call(
+            "continue_workflow",
+            continueToken=token,
+            intent="advance",
+            output={"notesMarkdown": notes},
+        )
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=ANSWER_SECONDS_MAX)
+
+
+FORM = {
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+}
+
+
+def call(tool: str, arguments: JsonObject, request: Json = 1) -> dict[str, Json]:
+    return message("tools/call", {"name": tool, "arguments": arguments}, request)
+
+
+def message(method: str, params: JsonObject, request: Json = 1) -> dict[str, Json]:
+    return {"jsonrpc": "2.0", "id": request, "method": method, "params": params}
+
+
+def structured(answer: JsonObject) -> dict[str, Json]:
+    result = answer["result"]
+    assert isinstance(result, dict)
+    content = result["structuredContent"]
+    assert isinstance(content, dict)
+    return content
+
+
+def told(answer: JsonObject) -> dict[str, Json]:
+    """Return our part of a JSON-RPC error, which always has a code, a reason and a remedy."""
+    error = answer["error"]
+    assert isinstance(error, dict)
+    data = error["data"]
+    assert isinstance(data, dict)
+    assert str(data["message"]).strip()
+    assert str(data["remedy"]).strip()
+    return data
+
+
+def environment(root: Path, **more: str) -> dict[str, str]:
+    return {
+        **os.environ,  # noqa: TID251
+        "HOME": str(root),
+        "HEADWAY_HOME": str(root / "home"),
+        "HEADWAY_WORKFLOW_PATH": str(root / "files"),
+        **more,
+    }
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "headway", "up", *words]
+
+
+def prepare(root: Path) -> Path:
+    """Make the folders under `root`, with one plain workflow; return the workspace."""
+    for name in ("work", "files"):
+        (root / name).mkdir(exist_ok=True)
+    (root / "files" / "three-steps.json").write_text(json.dumps(PLAIN), "utf-8")
+    subprocess.run(["git", "init", "-q", str(root / "work")], check=True)
+    return root / "work"
+
+
+def try_up(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run `headway up` where it is expected to end by itself."""
+    return subprocess.run(
+        command(*words),
+        env=environment(root, **more),
+        capture_output=True,
+        text=True,
+        timeout=EXIT_SECONDS_MAX,
+        check=False,
+    )
 
 
 @contextmanager
-def up(root: Path, **environment: str) -> Iterator[Up]:
-    server = Up(root, **environment)
-    server.start()
-    try:
-        yield server
-    finally:
-        server.kill()
+def up(root: Path, *words: str, port: str | None = "0", **more: str) -> Iterator[Up]:
+    """Start a server on the home under `root`, on any port unless told; kill it at the end."""
+    prepare(root)
+    log = root / f"log-{len(list(root.glob('log-*')))}"
+    asked = ("--port", port) if port is not None else ()
+    with (
+        log.open("wb") as stderr,
+        subprocess.Popen(
+            command("--json", *asked, *words),
+            env=environment(root, **more),
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            assert line, log.read_text("utf-8")
+            yield Up(process, json.loads(line), log)
+        finally:
+            process.kill()

@@ -87,10 +87,13 @@ def command(host: str | None, port: int | None, token_file: Path | None, as_json
             with open_engine(settings) as engine:
                 running = _running(engine, settings, listener)
                 app = _app(engine, settings, running)
-                lock.announce(running)
-                click.echo(_json(running, settings) if as_json else _text(running, settings))
-                _settle_memory()
-                serve(app, listener)
+
+                def started() -> None:
+                    _announce(lock, running, settings.home)
+                    click.echo(_json(running, settings) if as_json else _text(running, settings))
+                    _settle_memory()
+
+                serve(app, listener, started)
             logger.info("stopped")
     except Fault as fault:
         told = fault_reply(fault)
@@ -145,15 +148,26 @@ def _home_held(home: Path) -> Iterator[ServerLock]:
             "Use that one, stop it first, or serve another home with HEADWAY_HOME.",
         ) from served
     except OSError as error:
-        raise Refused(
-            "HOME_UNUSABLE",
-            f"{home} cannot be used ({error.strerror}).",
-            "Make it a folder of yours that can be written, or set HEADWAY_HOME to one.",
-        ) from error
+        raise _unusable(home, error) from error
     try:
         yield lock
     finally:
         lock.release()
+
+
+def _announce(lock: ServerLock, running: Running, home: Path) -> None:
+    try:
+        lock.announce(running)
+    except OSError as error:
+        raise _unusable(home, error) from error
+
+
+def _unusable(home: Path, error: OSError) -> Refused:
+    return Refused(
+        "HOME_UNUSABLE",
+        f"{home} cannot be used ({error.strerror}).",
+        "Make it a folder of yours that can be written, or set HEADWAY_HOME to one.",
+    )
 
 
 def _listening(settings: Settings) -> socket.socket:

@@ -103,4 +103,4 @@ def reasoned(error: ErrorData) -> dict[str, Json]:
     code, remedy = CODES.get(error.code, ("PROTOCOL_ERROR", "Send what the protocol asks for."))
     known: dict[str, Json] = dict(error.data) if isinstance(error.data, dict) else {}
     data = {"code": code, "message": error.message, "remedy": remedy, **known}
-    return {"code": error.code, "message": f"{error.message} {remedy}", "data": data}
+    return {"code": error.code, "message": f"{error.message.rstrip('.')}. {remedy}", "data": data}

@@ -6,7 +6,7 @@ import errno
 import resource
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import uvicorn
@@ -69,10 +69,11 @@ def _listen_on(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(app: ASGIApp, listener: socket.socket) -> None:
+def serve(app: ASGIApp, listener: socket.socket, started: Callable[[], None]) -> None:
     """Serve until SIGTERM or SIGINT; then let calls in flight have their answers, for a while.
 
-    A second signal ends the wait.
+    `started` is called once, when requests are taken and a signal is heeded. A SIGINT during the
+    wait ends it.
     """
     config = uvicorn.Config(
         app,
@@ -90,11 +91,19 @@ def serve(app: ASGIApp, listener: socket.socket) -> None:
         timeout_graceful_shutdown=DRAIN_SECONDS_MAX,
     )
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-        runner.run(_Server(config).serve([listener]))
+        runner.run(_Server(config, started).serve([listener]))
 
 
 class _Server(uvicorn.Server):
-    """Ends well on a signal, where uvicorn would send it to itself once more."""
+    """Says when it has started; ends well on a signal, where uvicorn would raise it once more."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._say_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._say_started()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
