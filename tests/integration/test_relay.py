@@ -13,12 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from headway.domain.values import Json, JsonObject
 from headway.mcp.lines import LINE_BYTES_MAX
 from tests.support.restarted import Restarted, restarted
 from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve, structured
 from tests.support.standing_in import reply, standing_in
+from tests.support.up import MODERN_VERSION, environment
 
 ROOT = Path(__file__).parents[2]
 SDK_SERVER = ROOT / "tests" / "support" / "sdk_server.py"
@@ -34,6 +37,7 @@ PLAIN: JsonObject = {
     "steps": STEPS,
 }
 CALLS_AT_ONCE = 16
+MODES = ["auto", "legacy", MODERN_VERSION]
 LIST_TOOLS = message("tools/list", {}, 7)
 OTHER_HOME = "other-home"
 START_TWICE = (
@@ -413,3 +417,26 @@ def test_the_relay_answers_before_a_slow_import_could(server: Restarted) -> None
     print(f"relay, start to end with one tools/list: {(time.perf_counter() - began) * 1000:.0f} ms")  # noqa: T201
     assert json.loads(ran.stdout)["id"] == 7
     assert ran.stderr.strip() == b"[]"
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_library_s_client_follows_a_workflow(root: Path, mode: str) -> None:
+    environment_ = environment(root)
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "headway", "mcp"], env=environment_
+    )
+    async with Client(stdio_client(command), mode=mode) as client:
+        assert len((await client.list_tools()).tools) == 7
+        start = {"workflowId": "three-steps", "workspacePath": str(root / "work"), "goal": "Try it"}
+        answer = (await client.call_tool("start_workflow", start)).structured_content
+        for _ in STEPS:
+            assert answer is not None
+            arguments = {
+                "continueToken": answer["continueToken"],
+                "output": {"notesMarkdown": "done"},
+            }
+            answer = (await client.call_tool("continue_workflow", arguments)).structured_content
+        assert answer is not None
+        assert answer["isComplete"] is True
