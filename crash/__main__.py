@@ -52,10 +52,11 @@ def report(outcome: Outcome) -> str:
     rows: list[tuple[str, float]] = [
         *sorted(tally.counts.items()),
         ("sessions begun", len(tally.acknowledged)),
-        ("longest wait of a call, s", tally.longest_wait),
+        ("longest wait of a call, s", tally.longest_wait[0]),
         ("seconds", outcome.seconds),
     ]
-    return "\n".join(f"{name:<42}{number:>10,.1f}".removesuffix(".0") for name, number in rows)
+    lines = [f"{name:<42}{number:>10,.1f}".removesuffix(".0") for name, number in rows]
+    return "\n".join([*lines, f"(it was that of {tally.longest_wait[1]})"])
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def until_answered(
     ask: Callable[[JsonObject], Message], tool: str, params: JsonObject, tally: Tally
 ) -> Message:
     """Repeat a call until it is answered for good. Raises Wrong when that takes too long."""
-    began = time.perf_counter()
+    began, why, agent = time.perf_counter(), "no answer", threading.current_thread().name
     while True:
         tally.count("calls")
         try:
@@ -44,7 +44,8 @@ def until_answered(
         else:
             told, code = _told(answer)
             if code is None:
-                tally.waited(time.perf_counter() - began)
+                seconds = time.perf_counter() - began
+                tally.waited(seconds, f"{agent}, {tool}, last met {why}")
                 return told
             if code not in MAY_REPEAT:
                 raise Wrong(f"{tool} was answered {code}: {json.dumps(answer)[:500]}")

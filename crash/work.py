@@ -30,7 +30,7 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     acknowledged: dict[str, list[str]] = field(default_factory=dict)
     finished: set[str] = field(default_factory=set)
-    longest_wait: float = 0.0
+    longest_wait: tuple[float, str] = (0.0, "none")  # seconds; which call, and why
     problems: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -38,9 +38,9 @@ class Tally:
         with self.lock:
             self.counts[what] += 1
 
-    def waited(self, seconds: float) -> None:
+    def waited(self, seconds: float, told: str) -> None:
         with self.lock:
-            self.longest_wait = max(self.longest_wait, seconds)
+            self.longest_wait = max(self.longest_wait, (seconds, told))
 
 
 def write_workflow(folder: Path) -> None:

@@ -29,6 +29,7 @@ class Local:
 
     def __init__(self, handshake: Handshake, tell: Tell) -> None:
         """Start it. Raises Cut when it does not serve, Unserved when it speaks another protocol."""
+        sys.stderr.write("headway mcp: the server has gone; serving this home in process\n")
         self._tell = tell
         self._lock = threading.Lock()
         self._owed: dict[int | str, list[_Owed]] = {}
