@@ -1,6 +1,7 @@
 """`python -m bench`: measures and prints a table (or JSON); --check fails on a broken promise.
 
-Everything runs in this process on a real SQLite file in a new folder, which is removed at the end.
+Everything runs in this process on a real SQLite file in a new folder, which is removed at the end;
+for the calls over HTTP, servers of their own are started beside it.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench import advances, proofs, threads, verbs
+from bench import advances, http, proofs, threads, verbs
 from bench.figures import Figure, as_json, over, table
 from bench.machine import facts
 from bench.sizes import FULL, QUICK, Sizes
@@ -60,6 +61,7 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
         yield from verbs.measure_verbs(engine, workspace, sizes)
         yield from verbs.measure_listing(engine, workspace, sizes)
         yield from proofs.measure_verify(engine, workspace, sizes)
+    yield from http.measure_http(folder, files, workspace, sizes)
 
 
 if __name__ == "__main__":

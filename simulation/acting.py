@@ -233,9 +233,9 @@ class Acting:
         token = self.fresh(attempt.token)
 
         def verb(engine: Engine) -> None:
-            nonce = open_allowed(engine, token, _ALL_KINDS)
+            admitted = open_allowed(engine, token, _ALL_KINDS)
             for _ in range(APPEND_ATTEMPTS_MAX):
-                loaded = load(engine, nonce)
+                loaded = load(engine, admitted)
                 scene = loaded.scene
                 facts = Facts(workflow=scene.workflow)
                 decision = decide(scene.state, command(loaded.row.attempt), facts)

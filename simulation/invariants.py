@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from headway.application.engine import Engine
-from headway.application.loading import load
+from headway.application.loading import admit, load
 from headway.application.recording import attempt_row, summarise
 from headway.domain.context import merged_context
 from headway.domain.events import (
@@ -156,7 +156,7 @@ def _check_rows(
         if head is None or head.row != row or head.version != state.version:
             raise Violation(f"the token row is {head}, and folded it is {row}")
     for name in list(rows)[-_LOADED_MAX:]:
-        loaded = load(engine, rows[name].nonce).scene.state
+        loaded = load(engine, admit(engine, rows[name].nonce)).scene.state
         node = loaded.attempts[name].node
         folded = state.attempts.get(name, loaded.attempts[name])
         same = loaded.attempts[name] == folded and loaded.nodes[node] == state.nodes[node]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from headway.application.checkpoint_workflow import checkpoint_workflow
 from headway.application.continue_workflow import continue_workflow
 from headway.application.engine import Engine
-from headway.application.loading import load
+from headway.application.loading import admit, load
 from headway.application.recording import attempt_row, record, summarise
 from headway.application.requests import CheckpointWorkflow, ContinueWorkflow, StartWorkflow
 from headway.application.requests import ResumeSession as Resume
@@ -140,7 +140,7 @@ class Mirrored(Played):
 
     def _recorded(self, command: Command, attempt: AttemptId) -> None:
         """Decide and record a command of a person or the runner, the way its verb does."""
-        loaded = load(self.engine, nonce_of(self.session, attempt))
+        loaded = load(self.engine, admit(self.engine, nonce_of(self.session, attempt)))
         scene = loaded.scene
         decision = decide(scene.state, command, Facts(workflow=scene.workflow))
         if isinstance(decision, Accepted):

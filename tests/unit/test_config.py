@@ -23,11 +23,17 @@ def test_settings_are_taken_from_the_environment(tmp_path: Path) -> None:
         "HEADWAY_GATES": "enforce",
         "HEADWAY_LOG_LEVEL": "DEBUG",
         "HEADWAY_TEST_DATABASE_URL": "postgresql://x",
+        "HEADWAY_HOST": "::1",
+        "HEADWAY_PORT": "7000",
+        "HEADWAY_TOKEN": " 0123456789abcdef\n",
     }
     settings = read_settings(environ)
     assert settings.home == Path("/home/ann/elsewhere")
     assert settings.workflow_path == (str(tmp_path),)
     assert (settings.gates, settings.log_level, settings.warnings) == ("enforce", "debug", ())
+    assert (settings.host, settings.port, settings.token) == ("::1", 7000, "0123456789abcdef")
+    assert "0123456789abcdef" not in repr(settings)
+    assert "HEADWAY_TOKEN" not in settings.environment
 
 
 @pytest.mark.parametrize(
@@ -39,6 +45,9 @@ def test_settings_are_taken_from_the_environment(tmp_path: Path) -> None:
         ("HEADWAY_LOG_LEVEL", "loud", "Use debug or info"),
         ("HEADWAY_DATABASE_URL", "mysql://x", "postgresql://user:password@host:5432/database"),
         ("HEADWAY_DATABASE_URL", "postgresql://x:1o/y", "not the address"),
+        ("HEADWAY_PORT", "http", "from 0 to 65535"),
+        ("HEADWAY_PORT", "65536", "from 0 to 65535"),
+        ("HEADWAY_TOKEN", "too short", "at least 16"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_refused_with_a_remedy(

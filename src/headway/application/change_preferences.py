@@ -1,7 +1,7 @@
 """Change preferences: how far a session may go by itself, from its open step on (D13)."""
 
 from headway.application.engine import Engine
-from headway.application.loading import Loaded, open_allowed
+from headway.application.loading import Admitted, Loaded, admit, open_allowed
 from headway.application.read_session import named_session
 from headway.application.recording import record
 from headway.application.requests import ChangePreferences, Reply
@@ -25,11 +25,10 @@ def change_preferences(engine: Engine, request: ChangePreferences) -> Reply:
     InvalidInput for a session or token that cannot be found, PreconditionFailed when its step was
     left.
     """
-    nonce = _meant(engine, request)
-    return settle(engine, nonce, lambda loaded: _change(engine, loaded, request))
+    return settle(engine, _meant(engine, request), lambda loaded: _change(engine, loaded, request))
 
 
-def _meant(engine: Engine, request: ChangePreferences) -> bytes:
+def _meant(engine: Engine, request: ChangePreferences) -> Admitted:
     if request.token is not None:
         return open_allowed(engine, request.token, frozenset({"ct", "st"}))
     if request.session is None:
@@ -45,7 +44,7 @@ def _meant(engine: Engine, request: ChangePreferences) -> bytes:
             remedy="Start another session with the preferences you want.",
             details={"kind": "step_left"},
         )
-    return summary.nonce
+    return admit(engine, summary.nonce)
 
 
 def _change(engine: Engine, loaded: Loaded, request: ChangePreferences) -> Reply:

@@ -17,8 +17,8 @@ def checkpoint_workflow(engine: Engine, request: CheckpointWorkflow) -> Reply:
 
     Raises TokenFault, SessionNotHealthy, SessionBusy.
     """
-    nonce = open_allowed(engine, request.checkpoint_token, frozenset({"ck"}))
-    return settle(engine, nonce, lambda loaded: _save(engine, loaded))
+    admitted = open_allowed(engine, request.checkpoint_token, frozenset({"ck"}))
+    return settle(engine, admitted, lambda loaded: _save(engine, loaded))
 
 
 def _save(engine: Engine, loaded: Loaded) -> Reply:

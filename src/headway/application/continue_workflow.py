@@ -25,10 +25,10 @@ def continue_workflow(engine: Engine, request: ContinueWorkflow) -> Reply:
     nothing has changed and the token is as good as before.
     """
     if request.intent == "rehydrate":
-        nonce = open_allowed(engine, request.continue_token, frozenset({"ct", "st"}))
-        return rehydrate(engine, load(engine, nonce))
-    nonce = open_allowed(engine, request.continue_token, frozenset({"ct"}))
-    return settle(engine, nonce, lambda loaded: _advance(engine, loaded, request))
+        admitted = open_allowed(engine, request.continue_token, frozenset({"ct", "st"}))
+        return rehydrate(engine, load(engine, admitted))
+    admitted = open_allowed(engine, request.continue_token, frozenset({"ct"}))
+    return settle(engine, admitted, lambda loaded: _advance(engine, loaded, request))
 
 
 def _advance(engine: Engine, loaded: Loaded, request: ContinueWorkflow) -> Reply:

@@ -7,7 +7,7 @@ from typing import Final
 
 from headway.application.engine import Engine
 from headway.application.gate_records import already_decided, gate_named, gate_record
-from headway.application.loading import Loaded
+from headway.application.loading import Loaded, admit
 from headway.application.recording import record
 from headway.application.replies import show_step
 from headway.application.requests import DecideGate, Reply
@@ -34,8 +34,8 @@ def decide_gate(engine: Engine, request: DecideGate) -> Reply:
     gate shows; then nothing has changed.
     """
     _check(request)
-    nonce = gate_named(engine, request.gate)
-    return settle(engine, nonce, lambda loaded: _decide(engine, loaded, request))
+    gate = admit(engine, gate_named(engine, request.gate))
+    return settle(engine, gate, lambda loaded: _decide(engine, loaded, request))
 
 
 def _decide(engine: Engine, loaded: Loaded, request: DecideGate) -> Reply:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from headway.application.engine import Engine
-from headway.application.loading import Loaded, load
+from headway.application.loading import Loaded, admit, load
 from headway.domain.errors import Fault, InvalidInput, NotFound, PreconditionFailed
 from headway.domain.events import AdvanceBlocked, GateDecided, GateOpened, StepAdvanced
 from headway.domain.ids import gate_id, gate_nonce, session_stream
@@ -74,7 +74,7 @@ def gate_record(engine: Engine, loaded: Loaded) -> GateRecord:
 
 def find_gate(engine: Engine, name: str) -> tuple[Loaded, GateRecord]:
     """Return a gate with the session around it; see `gate_named`."""
-    loaded = load(engine, gate_named(engine, name))
+    loaded = load(engine, admit(engine, gate_named(engine, name)))
     return loaded, gate_record(engine, loaded)
 
 

@@ -2,7 +2,7 @@
 
 from headway.application.engine import Engine
 from headway.application.gate_records import gate_record
-from headway.application.loading import load
+from headway.application.loading import admit, load
 from headway.application.replies import show_step
 from headway.application.requests import Reply
 from headway.domain.errors import SessionNotHealthy
@@ -31,7 +31,7 @@ def _listed(engine: Engine, row: GateRow) -> Reply:
         "openedAtMs": row.recorded_at,
     }
     try:
-        loaded = load(engine, row.nonce)
+        loaded = load(engine, admit(engine, row.nonce))
         opened = gate_record(engine, loaded).opened
         step = show_step(loaded.scene, loaded.opened)
     except SessionNotHealthy as fault:

@@ -36,6 +36,13 @@ from headway.ports.ledger import AttemptRow
 WORKFLOWS_CACHED_MAX = 256
 
 
+class Admitted(Value):
+    """The attempt a caller may speak of, and the key that signs the tokens told in return."""
+
+    nonce: bytes
+    key: bytes
+
+
 class Loaded(Value):
     """A session as one attempt sees it, and that attempt's row."""
 
@@ -55,22 +62,27 @@ class Loaded(Value):
         return started
 
 
-def open_allowed(engine: Engine, token: str, allowed: frozenset[TokenKind]) -> bytes:
-    """Return the nonce of a token of an allowed kind. Raises TokenFault."""
+def open_allowed(engine: Engine, token: str, allowed: frozenset[TokenKind]) -> Admitted:
+    """Return what a token of an allowed kind admits to. Raises TokenFault."""
     keys = engine.keyring.keys()
     live = (keys.current,) if keys.previous is None else (keys.current, keys.previous)
-    return open_token(token, live, allowed).nonce
+    return Admitted(nonce=open_token(token, live, allowed).nonce, key=keys.current)
 
 
-def load(engine: Engine, nonce: bytes) -> Loaded:
-    """Return the session around the attempt of a nonce.
+def admit(engine: Engine, nonce: bytes) -> Admitted:
+    """Return the attempt of a nonce that came from elsewhere than a token."""
+    return Admitted(nonce=nonce, key=engine.keyring.keys().current)
+
+
+def load(engine: Engine, admitted: Admitted) -> Loaded:
+    """Return the session around an attempt.
 
     Raises TokenFault when no such attempt was recorded, SessionNotHealthy when a record it needs
     is missing or altered.
     """
-    head = engine.ledger.head(nonce)
+    head = engine.ledger.head(admitted.nonce)
     if head is None:
-        tombstone = engine.custody.tombstone_of(nonce)
+        tombstone = engine.custody.tombstone_of(admitted.nonce)
         if tombstone is not None:
             raise purged_token(f"session {tombstone.session}, which {purged_words(tombstone)}")
         raise unknown_token()
@@ -109,7 +121,7 @@ def load(engine: Engine, nonce: bytes) -> Loaded:
         session=row.session,
         workflow=pinned_workflow(engine, started.workflow),
         state=state,
-        key=engine.keyring.keys().current,
+        key=admitted.key,
         stood=None if stood_at == row.opened_at else standing(events[stood_at]),
     )
     return Loaded(row=row, scene=scene)

@@ -33,8 +33,8 @@ def record_checks(engine: Engine, request: RecordChecks) -> Reply:
     """
     for run in request.runs:
         _check(run)
-    nonce = open_allowed(engine, request.continue_token, frozenset({"ct"}))
-    return settle(engine, nonce, lambda loaded: _record(engine, loaded, request))
+    admitted = open_allowed(engine, request.continue_token, frozenset({"ct"}))
+    return settle(engine, admitted, lambda loaded: _record(engine, loaded, request))
 
 
 def kept_output(output: bytes) -> bytes:

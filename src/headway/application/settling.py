@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from headway.application.engine import Engine
-from headway.application.loading import Loaded, load
+from headway.application.loading import Admitted, Loaded, load
 from headway.domain.errors import SessionBusy
 from headway.ports.ledger import Conflict
 
@@ -17,13 +17,13 @@ T = TypeVar("T")
 APPEND_ATTEMPTS_MAX: Final = 100
 
 
-def settle(engine: Engine, nonce: bytes, work: Callable[[Loaded], T]) -> T:
-    """Return what `work` makes of the session around the attempt of a nonce.
+def settle(engine: Engine, admitted: Admitted, work: Callable[[Loaded], T]) -> T:
+    """Return what `work` makes of the session around an attempt.
 
     Raises what `load` and `work` raise, and SessionBusy when others are first time and again.
     """
     for _ in range(APPEND_ATTEMPTS_MAX):
-        loaded = load(engine, nonce)
+        loaded = load(engine, admitted)
         try:
             return work(loaded)
         except Conflict:

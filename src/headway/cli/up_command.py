@@ -28,7 +28,7 @@ from headway.application.verbs import Verbs
 from headway.bootstrap import open_engine
 from headway.config import PORT_MAX, ConfigError, Settings, checked_token, process_settings
 from headway.home import TOKEN
-from headway.mcp.http import HttpEndpoint
+from headway.mcp.http import McpOverHttp
 from headway.mcp.server import build_server
 from headway.server_lock import AlreadyServed, Running, ServerLock
 from headway.web.app import build_app
@@ -214,7 +214,7 @@ def _app(engine: Engine, settings: Settings, running: Running) -> ASGIApp:
         "ledgerId": engine.ledger_id,
     }
     rules = Rules(host=settings.host, token=settings.token)
-    return build_app(rules, about, {MCP_PATH: HttpEndpoint(server)})
+    return build_app(rules, about, {MCP_PATH: McpOverHttp(server)})
 
 
 def _settle_memory() -> None:

@@ -95,7 +95,7 @@ class _Exchange:
         """Drop it, as a notification."""
 
 
-class HttpEndpoint:
+class McpOverHttp:
     """The ASGI application at `/mcp`: any number of clients at once."""
 
     def __init__(self, server: Server) -> None:

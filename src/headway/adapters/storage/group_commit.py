@@ -48,7 +48,12 @@ class Job(Generic[T]):
         self.leads = False
 
     def run(self, cursor: Cursor) -> bool:
-        """Do the work and keep what it returns or raises; tell whether it returned."""
+        """Do the work and keep what it returns or raises; tell whether it returned.
+
+        Run again, it forgets what came of it before.
+        """
+        self._result.clear()
+        self._error = None
         try:
             self._result.append(self._work(cursor))
         except BaseException as error:
@@ -81,8 +86,8 @@ class Job(Generic[T]):
 class GroupCommit:
     """The queue before one writing connection; threads share it.
 
-    `together` runs the jobs handed to it as one transaction, each in a savepoint of its own; what
-    it raises, all of them raise.
+    `together` runs the jobs handed to it as one transaction, in which what one of them raises
+    undoes that one alone; what it raises itself, all of them raise. It may run a job twice.
     """
 
     def __init__(self, together: Callable[[Sequence[Job[object]]], None]) -> None:

@@ -77,7 +77,11 @@ class SqlLedger:
             row = _one(cursor, statements.EVENT_HASH, write.stream, last.version)
             return row is not None and row[0] == last.hash
 
-        return recorded(write.stream, self._database.write(Checked(work, kept)))
+        sealed = self._database.write(Checked(work, kept))
+        records = recorded(write.stream, sealed)
+        for record, each in zip(records, sealed, strict=True):  # the next call reads these
+            self._events.put((write.stream, record.version), record, len(each.data))
+        return records
 
     def head(self, nonce: bytes) -> AttemptHead | None:
         """Return what a token's nonce stands for, or None when no such attempt was recorded."""

@@ -93,6 +93,10 @@ def open_sqlite(
     )
 
 
+class _Undone(Exception):
+    """One of several writes raised, so all of them are undone and begun anew."""
+
+
 class SqliteDatabase:
     """Implements `database.Database` on one file; threads may share it."""
 
@@ -163,6 +167,18 @@ class SqliteDatabase:
 
     def _together(self, jobs: Sequence[Job[object]]) -> None:
         """Run several writes in one transaction; one that raises is undone by itself."""
+        if not self._all_kept(jobs):
+            self._each_kept(jobs)
+
+    def _all_kept(self, jobs: Sequence[Job[object]]) -> bool:
+        """Run them without savepoints, which would cost a third; keep all of them or none."""
+        with suppress(_Undone), self._transaction() as cursor:
+            if not all(job.run(cursor) for job in jobs):
+                raise _Undone
+            return True
+        return False
+
+    def _each_kept(self, jobs: Sequence[Job[object]]) -> None:
         with self._transaction() as cursor:
             for job in jobs:
                 cursor.execute("SAVEPOINT one")
