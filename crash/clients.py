@@ -1,5 +1,6 @@
 """Clients that ask until they are answered, over HTTP and through a process on stdin and stdout."""
 
+import contextlib
 import http.client
 import json
 import subprocess
@@ -82,6 +83,10 @@ class HttpClient:
         params: JsonObject = {"arguments": arguments, "_meta": {CALL_KEY: key}}
         return until_answered(self._ask, tool, params, self._tally)
 
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
     def _ask(self, params: JsonObject) -> Message:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         if self._connection is None:
@@ -138,7 +143,9 @@ class PipeClient:
     def leave(self) -> int:
         """End the input and return the exit code."""
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._listener.join(PATIENCE_SECONDS)
         return self._process.wait(PATIENCE_SECONDS)
 
     def _ask(self, params: JsonObject) -> Message:
@@ -173,7 +180,8 @@ class PipeClient:
         self._process = process
         self._send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO})
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        threading.Thread(target=self._listen, args=(process,), daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, args=(process,), daemon=True)
+        self._listener.start()
         return process
 
     def _send(self, message: JsonObject) -> None:
@@ -183,10 +191,14 @@ class PipeClient:
 
     def _listen(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            if line.endswith(b"\n"):  # else its writer was killed in the middle
-                answer = json.loads(line)
-                self._settle(answer["id"], answer)
+        assert process.stdin is not None
+        with process.stdout:
+            for line in process.stdout:
+                if line.endswith(b"\n"):  # else its writer was killed in the middle
+                    answer = json.loads(line)
+                    self._settle(answer["id"], answer)
+        with contextlib.suppress(OSError):  # what was to be sent has nobody to go to
+            process.stdin.close()
         process.wait()
         with self._lock:
             owed = list(self._waiting) if process is self._process else []

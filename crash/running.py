@@ -53,9 +53,10 @@ def run(plan: Plan, root: Path, progress: Callable[[str], None]) -> Outcome:
         pipes, own = _pipes(plan, environment, tally, root)
         for pipe in (*pipes, own):
             at_end.callback(pipe.kill)
-        clients: list[Client] = [
-            HttpClient(root / "home", tally) for _ in range(plan.agents - plan.agents // 2)
-        ]
+        direct = [HttpClient(root / "home", tally) for _ in range(plan.agents - plan.agents // 2)]
+        for client in direct:
+            at_end.callback(client.close)
+        clients: list[Client] = [*direct]
         clients += [pipes[number // AGENTS_A_RELAY] for number in range(plan.agents // 2)]
         clients.append(own)
         threads = _put_to_work(clients, root / "work", tally, enough)

@@ -9,7 +9,7 @@ from typing import Final
 
 from headway.application.engine import Engine
 from headway.application.finding import startable, workspace_of
-from headway.application.loading import load
+from headway.application.loading import Admitted, load
 from headway.application.recording import record
 from headway.application.replies import completed_reply, step_reply
 from headway.application.requests import Reply, StartWorkflow
@@ -69,7 +69,7 @@ def _begun(engine: Engine, request: StartWorkflow, session: SessionId) -> Reply 
     nonce = nonce_of(session, first_attempt(session))
     if engine.ledger.head(nonce) is None and engine.custody.tombstone_of(nonce) is None:
         return None
-    loaded = load(engine, nonce)
+    loaded = load(engine, Admitted(nonce=nonce, key=engine.keyring.keys().current))
     if (loaded.started.workflow_id, loaded.started.goal) != (request.workflow_id, request.goal):
         raise InvalidInput(
             "The call key belongs to the start of another session.",
