@@ -26,7 +26,8 @@ from headway.application.faults import Fault, fault_reply
 from headway.application.requests import Json
 from headway.application.verbs import Verbs
 from headway.bootstrap import open_engine
-from headway.config import PORT_MAX, TOKEN, ConfigError, Settings, checked_token, process_settings
+from headway.config import PORT_MAX, ConfigError, Settings, checked_token, process_settings
+from headway.home import TOKEN
 from headway.mcp.http import McpOverHttp
 from headway.mcp.server import build_server
 from headway.server_lock import AlreadyServed, Running, ServerLock
