@@ -6,10 +6,9 @@ traceback and told to the caller without internals.
 """
 
 import logging
+from functools import partial
 from typing import Final, Protocol, assert_never
 
-import anyio
-import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.types import (
@@ -36,6 +35,7 @@ from headway.application.requests import (
 from headway.mcp.arguments import parse_arguments, unknown_tool
 from headway.mcp.render import render_fault, render_reply
 from headway.mcp.schemas import INPUT_SCHEMAS
+from headway.mcp.threads import Threads
 from headway.mcp.tools import INSTRUCTIONS, tool_list
 
 SERVER_NAME: Final = "headway"
@@ -71,7 +71,7 @@ class Verbs(Protocol):
 
 def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     """Return a server over the verbs; `user_home` is shown as `~` in errors."""
-    threads = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
+    threads = Threads(CALLS_AT_ONCE_MAX)
 
     async def list_tools(
         _context: ServerRequestContext, _params: PaginatedRequestParams | None
@@ -81,8 +81,8 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     async def call_tool(
         _context: ServerRequestContext, params: CallToolRequestParams
     ) -> CallToolResult:
-        return await anyio.to_thread.run_sync(
-            answer, verbs, params.name, params.arguments or {}, user_home, limiter=threads
+        return await threads.run(
+            partial(answer, verbs, params.name, params.arguments or {}, user_home)
         )
 
     return Server(
