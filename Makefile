@@ -10,7 +10,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 $(shell [ ! -e $(READY) ] || { [ "$$(cat $(READY))" = "$(CURDIR)" ] && $(PYTHON) -c ''; } 2>/dev/null || rm -rf .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format coverage bench simulate clean
+.PHONY: help setup demo test check format coverage reference bench simulate clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ coverage: $(READY) ## run every test and show the lines and branches that none r
 	@.venv/bin/coverage run -m pytest -q -n auto --dist worksteal $(ARGS)
 	@.venv/bin/coverage combine -q
 	@.venv/bin/coverage report
+
+reference: $(READY) ## write docs/reference/cli.md from what each command says of itself
+	@$(PYTHON) -m tests.support.cli_reference
 
 bench: $(READY) ## measure, as ratios to floors measured in the same run
 	@$(PYTHON) -m bench $(ARGS)

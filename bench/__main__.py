@@ -1,21 +1,25 @@
 """`python -m bench`: measures and prints a table (or JSON); --check fails on a broken promise.
 
-Everything runs in this process on a real SQLite file in a new folder, which is removed at the end;
-for the calls over HTTP, servers of their own are started beside it.
+Everything runs in this process on real SQLite files in a new folder, which is removed at the end,
+and on the PostgreSQL that tests use, where there is one; for the calls over HTTP, servers of their
+own are started beside it.
 """
 
 import argparse
+import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from bench import advances, http, proofs, threads, verbs
+from bench import advances, full_store, http, postgres, proofs, threads, verbs
 from bench.figures import Figure, as_json, over, table
 from bench.machine import facts
 from bench.sizes import FULL, QUICK, Sizes
 from headway.bootstrap import DATABASE_NAME, open_engine
-from headway.config import Settings
+from headway.config import TEST_DATABASE_URL, Settings
 
 METHOD = """\
 An advance is one call of the verb continue_workflow: token, head read, decision, one durable
@@ -55,6 +59,7 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
     advances.write_workflow(files)
     settings = Settings(home=home, user_home=folder, workflow_path=(str(files),))
     yield from verbs.measure_compiler(sizes)
+    yield from measure_stores(folder, workspace, settings, sizes)
     with open_engine(settings) as engine:
         yield from advances.measure_advances(engine, workspace, home / DATABASE_NAME, sizes)
         yield from threads.measure_threads(engine, workspace, sizes)
@@ -62,6 +67,23 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
         yield from verbs.measure_listing(engine, workspace, sizes)
         yield from proofs.measure_verify(engine, workspace, sizes)
     yield from http.measure_http(folder, files, workspace, sizes)
+
+
+def measure_stores(
+    folder: Path, workspace: Path, settings: Settings, sizes: Sizes
+) -> Iterator[Figure]:
+    """Yield the figures of other stores: one that holds much, and one on a server."""
+    full, empty = replace(settings, home=folder / "full"), replace(settings, home=folder / "empty")
+    with open_engine(full) as one, open_engine(empty) as other:
+        database = full.home / DATABASE_NAME
+        yield from full_store.measure_full_store(one, other, workspace, database, sizes)
+    shutil.rmtree(full.home)
+    server = postgres.find_server(os.environ.get(TEST_DATABASE_URL))  # noqa: TID251  as tests do
+    if server is None:
+        print(f"... no PostgreSQL: {TEST_DATABASE_URL} names none", file=sys.stderr, flush=True)
+        return
+    with postgres.schema(server) as url, open_engine(replace(settings, database_url=url)) as engine:
+        yield from postgres.measure_postgres(engine, workspace, url, sizes)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """`depths` are the numbers of steps already done; rounds and blocks as in `timing`."""
+    """How much of each: rounds and blocks as in `timing`.
+
+    `depths` are numbers of steps already done, `growth` one of advances, `events` of a full store.
+    """
 
     depths: tuple[int, int, int] = (10, 1_000, 10_000)
     blocks: int = 5
     rounds: int = 60
     repeats: int = 30
     files: int = 60
+    growth: int = 1_000
+    events: int = 500_000
 
 
 FULL = Sizes()
-QUICK = Sizes(depths=(3, 6, 9), blocks=2, rounds=2, repeats=2, files=3)
+QUICK = Sizes(depths=(3, 6, 9), blocks=2, rounds=2, repeats=2, files=3, growth=50, events=2_000)

@@ -43,10 +43,17 @@ class Appender:
 
 def measure_threads(engine: Engine, workspace: Path, sizes: Sizes) -> Iterator[Figure]:
     """Yield how long an append and an advance take, with one caller and with many at once."""
-    appenders = [Appender(engine, number) for number in range(THREADS + 1)]
     sessions = [begin(engine, workspace).advance for _ in range(THREADS + 1)]
-    yield from _figures("an append", appenders, sizes, SHARED_MAX)
+    yield from measure_appends(engine, sizes, "an append", SHARED_MAX)
     yield from _figures("an advance", sessions, sizes, None)
+
+
+def measure_appends(
+    engine: Engine, sizes: Sizes, what: str, target: float | None
+) -> Iterator[Figure]:
+    """Yield how long an append takes, with one caller and with many at once."""
+    appenders = [Appender(engine, number) for number in range(THREADS + 1)]
+    yield from _figures(what, appenders, sizes, target)
 
 
 def _figures(

@@ -1,45 +1,54 @@
 """The composition root: the one place where ports meet adapters.
 
-Nothing is built on import; everything is handed over by constructor arguments.
+Nothing is built on import; everything is handed over by constructor arguments. What only the engine
+needs, SQLAlchemy before all, is imported with it: a look at a home is quicker than that.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from headway.adapters.clock import SystemClock, SystemEntropy
-from headway.adapters.git.workspace import GitWorkspace
-from headway.adapters.storage.sqlite import open_sqlite
-from headway.adapters.storage.store import Store
-from headway.adapters.workflows.catalogue import FolderCatalogue
-from headway.application.engine import Engine
-from headway.application.verbs import Verbs
+from headway.adapters.machine.host import HostMachine
+from headway.adapters.storage.looking import SqliteOnlooker
+from headway.application.home import Home
 from headway.config import Settings
 from headway.domain.errors import StoreUnavailable
 from headway.ports.clock import Clock, Entropy
+from headway.ports.onlooker import Onlooker
+from headway.server_lock import read_lock
+
+if TYPE_CHECKING:
+    from headway.adapters.storage.store import Store
+    from headway.application.engine import Engine
+    from headway.application.verbs import Verbs
 
 DATABASE_NAME = "headway.db"
 
 
-def open_store(settings: Settings, clock: Clock, entropy: Entropy) -> Store:
+def open_store(settings: Settings, clock: Clock, entropy: Entropy) -> "Store":
     """Open the store the settings name. Raises StoreUnavailable when that cannot be done."""
     if settings.database_url is None:
+        from headway.adapters.storage.sqlite import open_sqlite
+
         return open_sqlite(settings.home / DATABASE_NAME, clock, entropy)
     try:
         from headway.adapters.storage.postgres import open_postgres
     except ImportError as error:
-        raise StoreUnavailable(
-            f"HEADWAY_DATABASE_URL is set, but PostgreSQL's driver is not there ({error}).",
-            remedy="Install it with Headway: pip install 'headway[postgres]'.",
-        ) from error
+        raise _no_driver(error) from error
     return open_postgres(settings.database_url, clock, entropy)
 
 
 @contextmanager
-def open_engine(settings: Settings) -> Iterator[Engine]:
+def open_engine(settings: Settings) -> "Iterator[Engine]":
     """Open the store and yield the engine on it; the store is closed at the end.
 
     Raises StoreUnavailable when the store cannot be opened.
     """
+    from headway.adapters.git.workspace import GitWorkspace
+    from headway.adapters.workflows.catalogue import FolderCatalogue
+    from headway.application.engine import Engine
+
     clock, entropy = SystemClock(), SystemEntropy()
     store = open_store(settings, clock, entropy)
     try:
@@ -64,7 +73,47 @@ def open_engine(settings: Settings) -> Iterator[Engine]:
 
 
 @contextmanager
-def open_verbs(settings: Settings) -> Iterator[Verbs]:
+def open_verbs(settings: Settings) -> "Iterator[Verbs]":
     """Yield the verbs on the store of a home; see `open_engine`."""
+    from headway.application.verbs import Verbs
+
     with open_engine(settings) as engine:
         yield Verbs(engine)
+
+
+def look_at_home(settings: Settings) -> Home:
+    """Return the means to look at a home; nothing is opened or made.
+
+    Raises StoreUnavailable when a driver is missing.
+    """
+    try:
+        running = read_lock(settings.home)
+    except OSError:  # somebody else's, who keeps it to himself
+        running = None
+    url = settings.database_url
+    return Home(
+        folder=settings.home,
+        database=settings.home / DATABASE_NAME if url is None else None,
+        machine=HostMachine(settings.environment),
+        onlooker=_onlooker(settings),
+        clock=SystemClock(),
+        running=running,
+        warnings=settings.warnings,
+    )
+
+
+def _onlooker(settings: Settings) -> Onlooker:
+    if settings.database_url is None:
+        return SqliteOnlooker(settings.home / DATABASE_NAME)
+    try:
+        from headway.adapters.storage.looking_postgres import PostgresOnlooker
+    except ImportError as error:
+        raise _no_driver(error) from error
+    return PostgresOnlooker(settings.database_url)
+
+
+def _no_driver(error: ImportError) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"HEADWAY_DATABASE_URL is set, but PostgreSQL's driver is not there ({error}).",
+        remedy="Install it with Headway: pip install 'headway[postgres]'.",
+    )

@@ -1,5 +1,6 @@
 """Checks (D14): what the engine's own runner recorded decides, for the attempt it ran them for."""
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 
 from headway.application.record_checks import CHECK_OUTPUT_BYTES_MAX, record_checks
 from headway.application.requests import CheckRun, RecordChecks, Reply
+from headway.application.verify_store import verify_store
+from headway.bootstrap import DATABASE_NAME
 from headway.domain.errors import Code
 from headway.domain.events import ChecksRecorded
 from headway.domain.ids import Digest
@@ -130,3 +133,21 @@ def test_results_for_an_attempt_that_has_ended_are_refused(door: FrontDoor) -> N
         ran(door, after["continueToken"], run("unit", 0))
     with door.refused(Code.TOKEN_SCOPE_MISMATCH):
         ran(door, after["checkpointToken"], run("unit", 0))
+
+
+def test_verify_names_the_event_whose_output_was_lost(tmp_path: Path) -> None:
+    with open_front_door(tmp_path) as door:
+        door.write("checked.json", CHECKED)
+        token = door.start("checked")["continueToken"]
+        ran(door, token, run("unit", 0, b"3 passed"))
+        assert verify_store(door.engine).problems == ()
+    tampered = sqlite3.connect(tmp_path / "home" / DATABASE_NAME)
+    with tampered:
+        lost = tampered.execute("DELETE FROM blobs WHERE data = ?", (b"3 passed",))
+        assert lost.rowcount == 1
+    tampered.close()
+    with open_front_door(tmp_path) as door:
+        (problem,) = verify_store(door.engine).problems
+        assert problem.version == 2
+        assert "names the blob" in problem.what
+        assert "missing" in problem.what

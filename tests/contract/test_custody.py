@@ -25,6 +25,7 @@ from tests.support.walked import (
     go_on,
     other_engine,
     rehydrate,
+    resumed,
     sessions,
     stream_of,
     walk,
@@ -302,11 +303,3 @@ def test_a_token_outlives_one_rotation_of_the_keys_and_not_two(engine: Engine) -
     assert caught.value.code is Code.TOKEN_BAD_SIGNATURE
     third = go_on(engine, second["continueToken"])
     assert go_on(engine, second["continueToken"]) == third
-
-
-def resumed(engine: Engine, session: SessionId) -> str:
-    """Return the token that `resume_session` gives for a session."""
-    found = resume_session(engine, ResumeSession(workspace_path=WORKSPACE, session_id=session))
-    candidates = found["candidates"]
-    assert isinstance(candidates, list)
-    return str(candidates[0]["nextCall"]["params"]["continueToken"])

@@ -1,19 +1,14 @@
 """The store's file: what becomes of it when processes come, go, die, and disks refuse."""
 
-import json
-import os
 import random
 import shutil
 import sqlite3
 import stat
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -25,6 +20,7 @@ from headway.domain.errors import Fault, SessionNotHealthy, StoreUnavailable
 from headway.domain.ids import digest, session_stream
 from headway.ports.ledger import Recorded
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
+from tests.support.processes import process, told
 from tests.support.writes import (
     SESSION,
     STREAM,
@@ -36,7 +32,6 @@ from tests.support.writes import (
     an_event,
 )
 
-ROOT = Path(__file__).parents[2]
 OLD = Driver(sqlite3, (3, 40, 1))  # whatever it is, it is taken for an affected one
 NEW = best_driver()
 
@@ -55,31 +50,6 @@ def opened(
         yield store
     finally:
         store.close()
-
-
-@contextmanager
-def process(
-    verb: str, path: Path, *options: str, count: int = 0
-) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tests.support.ledger_process", verb, str(path), str(count)]
-    with subprocess.Popen(
-        [*command, *options],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
-    ) as started:
-        try:
-            yield started
-        finally:
-            started.kill()
-
-
-def told(started: subprocess.Popen[str]) -> dict[str, Any]:
-    assert started.stdout is not None
-    facts: dict[str, Any] = json.loads(started.stdout.readline())
-    return facts
 
 
 def fill(store: Store, count: int) -> tuple[Recorded, ...]:
@@ -326,6 +296,21 @@ def test_a_read_only_folder_is_told_and_loses_nothing(reachable: Path, *, there:
         path.chmod(0o600)
         with opened(path) as store:
             assert len(store.ledger.scan(STREAM)) == 3
+
+
+def test_a_read_only_file_is_told_and_loses_nothing(reachable: Path) -> None:
+    path = reachable / "headway.db"
+    with opened(path) as store:
+        fill(store, 3)
+    reachable.chmod(0o777)
+    path.chmod(0o444)
+    path.with_name("headway.db-open").chmod(0o666)
+    with process("append", path, "--nobody", count=1) as other:
+        fault = told(other)
+    assert fault["fault"] == "STORE_UNAVAILABLE"
+    assert "right to write" in fault["remedy"]
+    with opened(path) as store:
+        assert len(store.ledger.scan(STREAM)) == 3
 
 
 def test_a_place_that_is_no_folder_is_told(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_the_list_shows_what_can_be_started_and_counts_what_cannot(files: Path) 
         (files / name).rename(files / ".headway" / "workflows" / name)
     listed = run("list")
     assert listed.exit_code == 0
-    assert "acme.sound  Sound: Nothing is wrong with it" in listed.output.splitlines()
+    assert "acme.sound  Sound\n    Nothing is wrong with it\n" in listed.output
     assert "1 more cannot be started" in listed.output
     told = json.loads(run("list", "--json").output)
     assert "acme.sound" in [each["workflowId"] for each in told["workflows"]]

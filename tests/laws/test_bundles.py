@@ -108,9 +108,10 @@ def test_bytes_of_anything_are_refused(data: bytes) -> None:
     refused(data)
 
 
-def test_a_bundle_of_another_version_is_refused_with_the_remedy() -> None:
-    fault = refused(exported().replace(b'"bundle":1', b'"bundle":2', 1))
-    assert "version 2" in fault.message
+@pytest.mark.parametrize("version", [0, 2, 99])
+def test_a_bundle_of_another_version_is_refused_with_the_remedy(version: int) -> None:
+    fault = refused(exported().replace(b'"bundle":1', b'"bundle":%d' % version, 1))
+    assert f"version {version}" in fault.message
     assert "a later one" in fault.remedy
 
 

@@ -1,14 +1,16 @@
 """Another process on a store: `python -m tests.support.ledger_process VERB FILE COUNT [OPTION]`.
 
 It tells what happens as one JSON object a line. `append` adds COUNT events to the stream and ends;
-`write` adds events for ever, telling each version once it is recorded; `hold` opens the store and
-`lock` keeps others from writing it, until their input ends. A fault is told by its code and remedy.
-With `--standard` the standard library's SQLite is used; with `--nobody` the rights of root are
-dropped first.
+`write` adds events for ever, telling each version once it is recorded; `fill` does so without a
+word until it is refused, tells the refusal, and when a line comes in makes room and adds one more;
+`hold` opens the store and `lock` keeps others from writing it, until their input ends. A fault is
+told by its code and remedy. With `--standard` the standard library's SQLite is used; with
+`--nobody` the rights of root are dropped first; with `--files=BYTES` no file may grow beyond that.
 """
 
 import json
 import os
+import resource
 import sqlite3
 import sys
 from pathlib import Path
@@ -23,18 +25,18 @@ from headway.ports.ledger import Conflict
 from tests.support.writes import STREAM, a_write, an_event
 
 NOBODY: Final = 65_534
+LARGE: Final = "long " * 2_000
+BALLAST: Final = "ballast"  # a file beside the store that `fill` gives up to make room
+FILES: Final = "--files="
 
 
 def main(verb: str, path: Path, count: int, options: set[str]) -> None:
     driver = driver_of(sqlite3) if "--standard" in options else best_driver()
-    if "--nobody" in options and os.geteuid() == 0:
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+    confine(options)
     try:
         store = open_sqlite(path, SystemClock(), SystemEntropy(), SqliteOptions(driver=driver))
     except Fault as fault:
-        tell(fault=fault.code, message=fault.message, remedy=fault.remedy)
+        tell_fault(fault)
         return
     match verb:
         case "append":
@@ -43,6 +45,12 @@ def main(verb: str, path: Path, count: int, options: set[str]) -> None:
         case "write":
             while True:
                 tell(version=append(store))
+        case "fill":
+            fill(store)
+            sys.stdin.readline()
+            make_room(path)
+            found = len(store.ledger.scan(STREAM))
+            tell(found=found, version=append(store))
         case "hold":
             tell(open=store.ledger_id)
             sys.stdin.read()
@@ -59,13 +67,41 @@ def main(verb: str, path: Path, count: int, options: set[str]) -> None:
     tell(closed=True)
 
 
-def append(store: Store) -> int:
+def confine(options: set[str]) -> None:
+    if "--nobody" in options and os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    for size in (option.removeprefix(FILES) for option in options if option.startswith(FILES)):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(size), resource.RLIM_INFINITY))
+
+
+def fill(store: Store) -> None:
+    kept = 0
+    try:
+        while True:
+            kept = append(store, LARGE)
+    except Fault as fault:
+        tell_fault(fault, kept=kept, found=len(store.ledger.scan(STREAM)))
+
+
+def make_room(path: Path) -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    path.with_name(BALLAST).unlink(missing_ok=True)
+
+
+def append(store: Store, text: str = "c") -> int:
     while True:
         version = len(store.ledger.scan(STREAM))
         try:
-            return store.ledger.append(a_write(version, an_event(version)))[0].version
+            return store.ledger.append(a_write(version, an_event(version, text)))[0].version
         except Conflict:
             continue
+
+
+def tell_fault(fault: Fault, **facts: object) -> None:
+    tell(fault=fault.code, message=fault.message, remedy=fault.remedy, **facts)
 
 
 def tell(**facts: object) -> None:

@@ -175,9 +175,9 @@ def prepare(root: Path) -> Path:
 
 
 def try_up(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run `headway up` where it is expected to end by itself."""
+    """Run `headway up` where it is expected to end by itself, and to say why in JSON."""
     return subprocess.run(
-        command(*words),
+        command("--json", *words),
         env=environment(root, **more),
         capture_output=True,
         text=True,

@@ -13,8 +13,10 @@ from headway.application.requests import (
     Intent,
     JsonObject,
     Reply,
+    ResumeSession,
     StartWorkflow,
 )
+from headway.application.resume_session import resume_session
 from headway.application.start_workflow import start_workflow
 from headway.domain.ids import SessionId, StreamId, session_stream
 from headway.domain.workflow import Step, Workflow
@@ -42,8 +44,8 @@ def other_engine(seed: int = 11) -> Engine:
     return engine_on(open_memory(clock, entropy), FOLLOWED, clock, entropy)
 
 
-def begin(engine: Engine, goal: str = "Walk") -> Reply:
-    request = StartWorkflow(workflow_id=FOLLOWED.id, workspace_path=WORKSPACE, goal=goal)
+def begin(engine: Engine, goal: str = "Walk", workflow_id: str = FOLLOWED.id) -> Reply:
+    request = StartWorkflow(workflow_id=workflow_id, workspace_path=WORKSPACE, goal=goal)
     return start_workflow(engine, request)
 
 
@@ -81,6 +83,14 @@ def finish(engine: Engine, reply: Reply) -> Reply:
     while not reply["isComplete"]:
         reply = go_on(engine, reply["continueToken"])
     return reply
+
+
+def resumed(engine: Engine, session: SessionId) -> str:
+    """Return the token that `resume_session` gives for a session."""
+    found = resume_session(engine, ResumeSession(workspace_path=WORKSPACE, session_id=session))
+    candidates = found["candidates"]
+    assert isinstance(candidates, list)
+    return str(candidates[0]["nextCall"]["params"]["continueToken"])
 
 
 def sessions(engine: Engine) -> list[SessionId]:

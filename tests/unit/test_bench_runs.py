@@ -17,6 +17,7 @@ def test_a_tiny_run_measures_everything_it_names(
     names = [f"{each['group']}: {each['name']}" for each in printed["figures"]]
     assert len([name for name in names if name.endswith("/ at step 3")]) == 5
     assert any("start_workflow" in name for name in names)
+    assert any(name.endswith("full / empty") for name in names)
     assert any("largest of the bundled files" in name for name in names)
     assert all(each["value"] > 0 for each in printed["figures"])
     assert "sqlite" in printed["machine"]

@@ -153,12 +153,12 @@ def _note(history: History, row: SealedEvent, event: Event) -> None:
         history.waiting[row.version] = (event.attempt, row.recorded_at)
     elif isinstance(event, GateDecided):
         history.waiting.pop(event.opened_gate, None)
+    for digest, size in named_blobs(event):
+        history.blobs.setdefault(digest, (row.version, size))
     if row.version == 1:
         history.started_at = row.recorded_at
     if isinstance(event, SessionStarted | StepAdvanced | AdvanceBlocked | GateOpened):
         history.updated_at = row.recorded_at
-        for digest, size in named_blobs(event):
-            history.blobs.setdefault(digest, (row.version, size))
         if isinstance(event, StepAdvanced) and event.output.notes is not None:
             history.notes = event.output.notes
 

@@ -13,7 +13,16 @@ from headway.domain.projections.tree import Row, Tree, session_tree
 from headway.domain.values import Value
 from headway.ports.sessions import SessionQuery, SessionSummary
 
-__all__ = ["Kind", "ReadSession", "Row", "Tree", "named_session", "read_session"]
+__all__ = [
+    "Kind",
+    "ReadSession",
+    "Row",
+    "SessionSummary",
+    "Tree",
+    "named_session",
+    "read_session",
+    "session_row",
+]
 
 PREFIX: Final = "sess_"
 SEARCHED_MAX: Final = 10_000  # sessions looked through for one that begins like this
@@ -33,7 +42,7 @@ def read_session(engine: Engine, name: str | None = None) -> ReadSession:
     Raises NotFound when there is none, InvalidInput when several begin like this, SessionNotHealthy
     when a record cannot be read.
     """
-    summary = _latest(engine) if name is None else named_session(engine, name)
+    summary = session_row(engine, name)
     events = [record.event for record in engine.ledger.scan(session_stream(summary.session))]
     if not events or not isinstance(events[0], SessionStarted):
         raise SessionNotHealthy(
@@ -42,6 +51,11 @@ def read_session(engine: Engine, name: str | None = None) -> ReadSession:
         )
     workflow = pinned_workflow(engine, events[0].workflow)
     return ReadSession(summary=summary, tree=session_tree(events, workflow))
+
+
+def session_row(engine: Engine, name: str | None) -> SessionSummary:
+    """Return the summary of a session, None being the latest; see `read_session`."""
+    return _latest(engine) if name is None else named_session(engine, name)
 
 
 def _latest(engine: Engine) -> SessionSummary:

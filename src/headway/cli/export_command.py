@@ -8,35 +8,44 @@ from pathlib import Path
 import click
 
 from headway.application.export_session import export_session
+from headway.cli.completing import complete_session
 from headway.cli.opening import opened
+from headway.cli.options import examples, json_option, print_json
+from headway.cli.refusing import Refusal, envelope
 
 SUFFIX = ".headway.jsonl"
 
 
-@click.command("export")
-@click.argument("session")
+@click.command(
+    "export", epilog=examples("headway export sess_abc", "headway export sess_abc -o a.jsonl")
+)
+@click.argument("session", shell_complete=complete_session)
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     help=f"The file to write; by default SESSION{SUFFIX} in this folder.",
 )
-def command(session: str, output: Path | None) -> None:
+@json_option
+def command(session: str, output: Path | None, *, as_json: bool) -> None:
     """Write SESSION, an id or the beginning of one, to a bundle that `headway import` reads."""
     with opened() as (_, engine):
         bundle = export_session(engine, session)
         path = output or Path(f"{bundle.session}{SUFFIX}")
         if path.exists():
-            raise click.ClickException(
-                f"{path} is there already.\nRemove it, or name another file with -o."
+            raise Refusal(
+                envelope(f"{path} is there already.", "Remove it, or name another file with -o.")
             )
         try:
             write_whole(path, bundle.lines)
         except OSError as error:
-            raise click.ClickException(
-                f"{path} cannot be written: {error.strerror or error}.\n"
-                "Nothing was left behind; name another file with -o."
-            ) from error
+            what = f"{path} cannot be written: {error.strerror or error}."
+            remedy = "Nothing was left behind; name another file with -o."
+            raise Refusal(envelope(what, remedy)) from error
+    if as_json:
+        counts = {"events": bundle.events, "blobs": bundle.blobs}
+        print_json({"sessionId": bundle.session, "file": str(path), **counts})
+        return
     click.echo(f"{bundle.session}: {bundle.events:,} events, {bundle.blobs:,} blobs in {path}")
 
 

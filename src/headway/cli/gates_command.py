@@ -4,7 +4,6 @@ Nothing is answered unseen: an answer carries the digest of what was shown, from
 show` or from having been shown it just now, on the same terminal.
 """
 
-import json
 import sys
 
 import click
@@ -15,41 +14,39 @@ from headway.application.engine import Engine
 from headway.application.list_gates import list_gates
 from headway.application.requests import DecideGate, Reply, ShowGate
 from headway.application.show_gate import show_gate
+from headway.cli.completing import complete_gate
 from headway.cli.gate_drawing import decided_lines, gate_lines, list_lines
 from headway.cli.opening import opened
+from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
 from headway.cli.terminal import output_style
 from headway.config import Settings
 
-LISTED_DEFAULT = 20
-LISTED_MAX = 10_000
-
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_GATE = click.argument("gate")
+_GATE = click.argument("gate", shell_complete=complete_gate)
 _SHOWN = click.option("--shown", metavar="DIGEST", help="The digest `headway gates show` printed.")
 _BY = click.option("--by", metavar="NAME", help="Who decides; by default the user's name.")
 
 
-@click.group("gates")
+@click.group("gates", cls=Grouped)
 def command() -> None:
-    """See what waits for a decision; approve or reject it."""
+    """See what waits for a decision; approve or reject it.
+
+    GATE is an id or, of a gate that waits, the beginning of one.
+    """
 
 
-@command.command("list", short_help="List the gates that wait, the longest first.")
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1, LISTED_MAX),
-    default=LISTED_DEFAULT,
-    show_default=True,
-    help="Show at most this many.",
+@command.command(
+    "list",
+    short_help="List the gates that wait, the longest first.",
+    epilog=examples("headway gates list"),
 )
-@_JSON
+@limit_option
+@json_option
 def list_command(limit: int, *, as_json: bool) -> None:
     """List the gates that wait for a decision, the longest waiting first."""
     with opened() as (settings, engine):
         listed = list_gates(engine, limit)
         if as_json:
-            _print_json(listed)
+            print_json(listed)
             return
         if not listed["gates"]:
             click.echo("No gate waits for a decision.")
@@ -57,25 +54,36 @@ def list_command(limit: int, *, as_json: bool) -> None:
             click.echo(line)
 
 
-@command.command("show", short_help="Show what is to be judged, and its digest.")
+@command.command(
+    "show",
+    short_help="Show what is to be judged, and its digest.",
+    epilog=examples("headway gates show gate_abc"),
+)
 @_GATE
-@_JSON
+@json_option
 def show_command(gate: str, *, as_json: bool) -> None:
     """Show what is to be judged at GATE: an id, or the beginning of one that waits."""
     with opened() as (settings, engine):
         shown = show_gate(engine, ShowGate(gate=gate))
         if as_json:
-            _print_json(shown)
+            print_json(shown)
         else:
             _print_gate(shown, settings)
 
 
-@command.command("approve", short_help="Let the session go on.")
+@command.command(
+    "approve",
+    short_help="Let the session go on.",
+    epilog=examples(
+        "headway gates approve gate_abc",
+        "headway gates approve gate_abc --shown sha256:0123... --because 'Tests are green.'",
+    ),
+)
 @_GATE
 @_SHOWN
 @_BY
 @click.option("--because", default="", metavar="REASON", help="Why, for the record.")
-@_JSON
+@json_option
 def approve_command(
     gate: str, shown: str | None, by: str | None, because: str, *, as_json: bool
 ) -> None:
@@ -86,12 +94,16 @@ def approve_command(
     _answer(asked, as_json=as_json)
 
 
-@command.command("reject", short_help="Send the step back, with the reason.")
+@command.command(
+    "reject",
+    short_help="Send the step back, with the reason.",
+    epilog=examples("headway gates reject gate_abc --because 'Too large; split it.'"),
+)
 @_GATE
 @_SHOWN
 @_BY
 @click.option("--because", required=True, metavar="REASON", help="What the agent is to rework.")
-@_JSON
+@json_option
 def reject_command(
     gate: str, shown: str | None, by: str | None, because: str, *, as_json: bool
 ) -> None:
@@ -108,7 +120,7 @@ def _answer(asked: DecideGate, *, as_json: bool) -> None:
         by = asked.decided_by or _user(settings)
         decided = decide_gate(engine, replace(asked, shown=shown, decided_by=by))
         if as_json:
-            _print_json(decided)
+            print_json(decided)
             return
         for line in decided_lines(decided):
             click.echo(line)
@@ -140,7 +152,3 @@ def _user(settings: Settings) -> str:
 def _print_gate(shown: Reply, settings: Settings) -> None:
     for line in gate_lines(shown, output_style(settings.environment)):
         click.echo(line)
-
-
-def _print_json(reply: Reply) -> None:
-    click.echo(json.dumps(reply, ensure_ascii=True, indent=2))

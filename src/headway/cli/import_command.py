@@ -8,20 +8,35 @@ import click
 
 from headway.application.import_session import LINE_BYTES_MAX, Imported, import_session
 from headway.cli.opening import opened
+from headway.cli.options import examples, json_option, print_json
+from headway.cli.refusing import Refusal, envelope
 
 
-@click.command("import")
+@click.command(
+    "import", epilog=examples("headway import a.jsonl", "headway import a.jsonl --as-new")
+)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--as-new", is_flag=True, help="Give the session an id of its own.")
-def command(file: Path, *, as_new: bool) -> None:
+@json_option
+def command(file: Path, *, as_new: bool, as_json: bool) -> None:
     """Verify the bundle in FILE whole, then take its session in, all of it or nothing."""
     try:
         with file.open("rb") as source, opened() as (_, engine):
             imported = import_session(engine, lines_of(source), as_new=as_new)
     except OSError as error:
-        raise click.ClickException(
-            f"{file} cannot be read: {error.strerror or error}.\nName a file written by export."
-        ) from error
+        what = f"{file} cannot be read: {error.strerror or error}."
+        raise Refusal(envelope(what, "Name a file written by `headway export`.")) from error
+    if as_json:
+        print_json(
+            {
+                "sessionId": imported.session,
+                "origin": imported.origin,
+                "workspace": imported.workspace,
+                "events": imported.events,
+                "already": imported.already,
+            }
+        )
+        return
     for line in _told(imported):
         click.echo(line)
 

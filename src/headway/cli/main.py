@@ -10,21 +10,50 @@ from typing import Final
 import click
 
 from headway import __version__
+from headway.cli.refusing import refusing
 
-# The name of each command, the module that holds it as `command`, and its line in the help.
-COMMANDS: Final = {
-    "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
-    "export": ("headway.cli.export_command", "Write a session to a file, with its proofs."),
-    "gates": ("headway.cli.gates_command", "See what waits for a decision; approve or reject."),
-    "import": ("headway.cli.import_command", "Take a session in from such a file."),
-    "keys": ("headway.cli.keys_command", "Rotate the keys that sign tokens."),
-    "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
-    "rebuild": ("headway.cli.rebuild_command", "Make attempts and summaries anew from events."),
-    "sessions": ("headway.cli.sessions_command", "List, draw, steer and purge sessions."),
-    "up": ("headway.cli.up_command", "Serve this home over HTTP until told to stop."),
-    "verify": ("headway.cli.verify_command", "Check that everything is as it was recorded."),
-    "workflows": ("headway.cli.workflows_command", "List workflow files; find what is wrong."),
+# Under its heading, the name of each command, the module that holds it as `command`, and its line.
+SECTIONS: Final = {
+    "See": {
+        "status": ("headway.cli.status_command", "What runs, what is stored, what is latest."),
+        "sessions": ("headway.cli.sessions_command", "List, search, show, draw, steer, purge."),
+        "workflows": ("headway.cli.workflows_command", "List, show and lint workflow files."),
+        "gates": ("headway.cli.gates_command", "See what waits for a decision; decide."),
+    },
+    "Run": {
+        "up": ("headway.cli.up_command", "Serve this home over HTTP until told to stop."),
+        "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
+        "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
+    },
+    "Prove, move, mend": {
+        "doctor": ("headway.cli.doctor_command", "Find what could keep Headway from working."),
+        "verify": ("headway.cli.verify_command", "Check that everything is as it was recorded."),
+        "export": ("headway.cli.export_command", "Write a session to a file, with its proofs."),
+        "import": ("headway.cli.import_command", "Take a session in from such a file."),
+        "rebuild": ("headway.cli.rebuild_command", "Make attempts and summaries anew from events."),
+        "keys": ("headway.cli.keys_command", "Rotate the keys that sign tokens."),
+    },
+    "Set up": {
+        "completion": ("headway.cli.completion_command", "Complete words on Tab in your shell."),
+    },
 }
+COMMANDS: Final = {name: found for part in SECTIONS.values() for name, found in part.items()}
+
+EXIT_CODES: Final = """\b
+Exit codes:
+  0    done, and all is well
+  1    it could not be done, or what was asked about is not well
+  2    it was not called rightly (verify: it could not be told)
+  130  interrupted by Ctrl-C
+
+\b
+With --json a command prints one JSON document on stdout and nothing else.
+A refusal is {code, message, retry, details} as JSON on stderr.
+
+\b
+Settings are environment variables: HEADWAY_HOME, HEADWAY_DATABASE_URL,
+HEADWAY_WORKFLOW_PATH, HEADWAY_GATES, HEADWAY_HOST, HEADWAY_PORT,
+HEADWAY_TOKEN, HEADWAY_LOG_LEVEL, NO_COLOR."""
 
 
 class LazyGroup(click.Group):
@@ -43,17 +72,45 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; an unknown one is answered with the nearest."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, and tell in JSON what is wrong where JSON is asked for."""
+        with refusing(ctx, args):
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; see `refusing` for how it may end."""
+        with refusing(ctx, [*ctx._protected_args, *ctx.args]):  # noqa: SLF001 - click has no other
+            return super().invoke(ctx)
+
     def format_commands(
         self,
         ctx: click.Context,  # noqa: ARG002 - click's signature
         formatter: click.HelpFormatter,
     ) -> None:
-        """Write the help's list from the table, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        """Write the help's lists from the table, without importing anything."""
+        widest = max(map(len, COMMANDS))
+        for title, part in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in part.items()])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXIT_CODES,
+)
 @click.version_option(__version__, prog_name="headway")
 def cli() -> None:
-    """Durable, step-enforcing workflows for AI agents."""
+    """Durable, step-enforcing workflows for AI agents.
+
+    An agent meets Headway over MCP; this is where people look at what it did, decide what waits for
+    them and look after the store. `headway COMMAND --help` says more about each, with examples.
+    """

@@ -4,7 +4,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 
-from headway.cli.tree_drawing import Style
+from headway.cli.style import Style
 
 WIDTH_MAX = 120  # lines longer than this are hard to read, however wide the screen
 

@@ -4,14 +4,12 @@ Colour is only ever added to what already says it: a mark, a word. Where the ter
 the box lines, plain ASCII stands for them.
 """
 
-import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from headway.application.read_session import Kind, Row, Tree
+from headway.cli.style import WIDTH_MIN, Style, fitted
 
-WIDTH_MIN: Final = 40
 ROWS_MAX: Final = 200  # a longer session is shown by its beginning and its end
 ROWS_FIRST: Final = 20
 
@@ -40,27 +38,6 @@ LOOKS: Final[dict[Kind, Look]] = {
     "complete": ("■", "=", "", "green"),
     "complete_with_gaps": ("■", "=", "", "yellow"),
 }
-COLOURS: Final = {
-    "green": "32", "red": "31", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1",
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
-    """What the place of output can show."""
-
-    width: int = 100
-    unicode: bool = True
-    colour: bool = False
-
-    @property
-    def joints(self) -> tuple[str, str, str, str]:
-        """Return the line pieces: row, last row, passing by, nothing."""
-        return ("├─ ", "└─ ", "│  ", "   ") if self.unicode else ("|- ", "`- ", "|  ", "   ")
-
-    def paint(self, text: str, colour: str) -> str:
-        """Return the text in a colour, where there is colour."""
-        return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if self.colour else text
 
 
 def draw_tree(tree: Tree, style: Style, *, whole: bool = False) -> Iterator[str]:
@@ -77,21 +54,6 @@ def draw_tree(tree: Tree, style: Style, *, whole: bool = False) -> Iterator[str]
                 yield f"{style.joints[2]}... {left_out:,} lines left out (--all shows them)"
             continue
         yield _line(row, prefix, width, style)
-
-
-def fitted(text: str, width: int, style: Style) -> str:
-    """Return the text in at most `width` cells of a terminal, with a mark where it was cut."""
-    shown = text if style.unicode else text.encode("ascii", "replace").decode()
-    mark = "…" if style.unicode else "~"
-    if sum(map(_cells, shown)) <= width:
-        return shown
-    kept, used = [], 0
-    for character in shown:
-        used += _cells(character)
-        if used > width - 1:
-            break
-        kept.append(character)
-    return "".join(kept).rstrip() + mark
 
 
 def _line(row: Row, prefix: str, width: int, style: Style) -> str:
@@ -115,9 +77,3 @@ def _prefixes(rows: Sequence[Row], style: Style, width: int) -> list[str]:
         found.append((around + (joint if follows[row.depth] else last))[-width:])
         follows[row.depth] = True
     return found[::-1]
-
-
-def _cells(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

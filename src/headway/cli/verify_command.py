@@ -1,13 +1,16 @@
 """`headway verify`: is everything as it was recorded? Exit code 0 yes, 1 no, 2 it could not run."""
 
-import json
 import sys
 
 import click
 
 from headway.application.verify_store import Problem, VerifyReport, verify_store
-from headway.cli.opening import CannotTell, opened
+from headway.cli.completing import complete_session
+from headway.cli.opening import opened
+from headway.cli.options import examples, json_option, print_json
 from headway.cli.progress import progress
+from headway.cli.refusing import CannotTell
+from headway.domain.values import Json
 
 EXIT_PROBLEMS = 1
 
@@ -17,9 +20,11 @@ _REMEDY = (
 )
 
 
-@click.command("verify")
-@click.argument("session", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.command(
+    "verify", epilog=examples("headway verify", "headway verify sess_abc --json | jq .problems")
+)
+@click.argument("session", required=False, shell_complete=complete_session)
+@json_option
 def command(session: str | None, *, as_json: bool) -> None:
     """Walk every session's hash chain and check blobs, attempts and summaries against it.
 
@@ -28,7 +33,10 @@ def command(session: str | None, *, as_json: bool) -> None:
     """
     with opened(refusal=CannotTell) as (_, engine), progress("verified") as tell:
         report = verify_store(engine, session, tell)
-    click.echo(_json(report) if as_json else _text(report))
+    if as_json:
+        print_json(_document(report))
+    else:
+        click.echo(_text(report))
     if report.problems:
         sys.exit(EXIT_PROBLEMS)
 
@@ -42,18 +50,16 @@ def _text(report: VerifyReport) -> str:
     return "\n".join([*lines, _REMEDY])
 
 
-def _json(report: VerifyReport) -> str:
-    return json.dumps(
-        {
-            "ok": not report.problems,
-            "streams": report.streams,
-            "events": report.events,
-            "blobs": report.blobs,
-            "problems": [_problem(each) for each in report.problems],
-        },
-        indent=2,
-    )
+def _document(report: VerifyReport) -> dict[str, Json]:
+    return {
+        "ok": not report.problems,
+        "streams": report.streams,
+        "events": report.events,
+        "blobs": report.blobs,
+        "problems": [problem_document(each) for each in report.problems],
+    }
 
 
-def _problem(problem: Problem) -> dict[str, object]:
+def problem_document(problem: Problem) -> dict[str, Json]:
+    """Return a problem as it stands in JSON."""
     return {"stream": problem.stream, "version": problem.version, "what": problem.what}

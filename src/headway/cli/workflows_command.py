@@ -1,48 +1,88 @@
-"""`headway workflows`: which workflow files there are, and what is wrong with them."""
+"""`headway workflows`: which workflow files there are, what they hold, what is wrong."""
 
-import json
 import sys
 from pathlib import Path
 
 import click
 import msgspec
 
+from headway.application.finding import wire_diagnostic
+from headway.application.inspect_workflow import inspect_workflow
 from headway.application.lint_workflows import Linted, lint_workflows
 from headway.application.list_workflows import list_workflows
-from headway.application.requests import ListWorkflows
+from headway.application.requests import InspectWorkflow, ListWorkflows
 from headway.cli.opening import opened
+from headway.cli.options import Grouped, examples, json_option, print_json
+from headway.cli.refusing import Refusal, envelope
+from headway.cli.safe_text import one_line, wrapped
+from headway.cli.style import WIDTH_MIN, Style
+from headway.cli.terminal import output_style
+from headway.cli.workflow_drawing import workflow_lines
 
 _PATHS = click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
-@click.group("workflows")
+@click.group("workflows", cls=Grouped)
 def command() -> None:
     """See the workflow files that this folder can use."""
 
 
-@command.command("list", short_help="List the workflows that can be started from this folder.")
-@_JSON
+@command.command(
+    "list",
+    short_help="List the workflows that can be started from this folder.",
+    epilog=examples("headway workflows list", "headway workflows list --json | jq .sources"),
+)
+@json_option
 def list_command(*, as_json: bool) -> None:
     """List the workflows that can be started from this folder."""
-    with opened() as (_, engine):
+    with opened() as (settings, engine):
         request = ListWorkflows(workspace_path=str(Path.cwd()), include_sources=True)
         reply = list_workflows(engine, request)
     if as_json:
-        click.echo(json.dumps(reply, ensure_ascii=False, indent=2))
+        # The next step is an agent's, told in the words of its tools.
+        print_json({name: value for name, value in reply.items() if name != "_nextStep"})
         return
+    style = output_style(settings.environment)
     for item in msgspec.convert(reply["workflows"], list[dict[str, object]]):
-        click.echo(f"{item['workflowId']}  {item['name']}: {item['description']}")
+        _tell_item(item, style)
     broken = len(msgspec.convert(reply.get("validationWarnings", []), list[object]))
     if broken:
         click.echo(f"{broken} more cannot be started; `headway workflows lint` says why.")
 
 
-@command.command("lint", short_help="Say what is wrong with workflow files.")
+@command.command(
+    "show",
+    short_help="Show what one workflow is for, and its steps.",
+    epilog=examples("headway workflows show hw.bug-fix"),
+)
+@click.argument("workflow")
+@json_option
+def show_command(workflow: str, *, as_json: bool) -> None:
+    """Show the WORKFLOW of an id: what it is for, its steps and loops, its hash.
+
+    The prompts of its steps stay in its file.
+    """
+    with opened() as (settings, engine):
+        request = InspectWorkflow(
+            workflow_id=workflow, mode="preview", workspace_path=str(Path.cwd())
+        )
+        shown = inspect_workflow(engine, request)
+    if as_json:
+        print_json(shown)
+        return
+    for line in workflow_lines(shown, output_style(settings.environment)):
+        click.echo(line)
+
+
+@command.command(
+    "lint",
+    short_help="Say what is wrong with workflow files.",
+    epilog=examples("headway workflows lint", "headway workflows lint .headway/workflows a.yaml"),
+)
 @_PATHS
-@_JSON
+@json_option
 def lint_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
-    """Say what is wrong with the workflow files under PATHS, or all that this folder can use.
+    """Say what is wrong with workflow files under PATHS, or with all that this folder can use.
 
     Each line names file, line, column, code, what is wrong, why, and what to do. The exit code is 1
     when a file cannot be started, else 0.
@@ -51,13 +91,24 @@ def lint_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
     folders = tuple(str(p.resolve() if p.is_dir() else p.resolve().parent) for p in paths)
     with opened(tuple(dict.fromkeys(folders)) or None) as (_, engine):
         linted = lint_workflows(engine, str(Path.cwd()), named)
+    if not linted.files:
+        what = "There is no workflow file here: *.json, *.yaml or *.yml."
+        raise Refusal(envelope(what, "Name a file or a folder that holds some.", "NOT_FOUND"))
     if as_json:
-        click.echo(msgspec.json.encode(linted).decode())
+        found = [wire_diagnostic(each) for each in linted.diagnostics]
+        files, shadowed = list(linted.files), list(linted.shadowed)
+        print_json({"files": files, "diagnostics": found, "shadowed": shadowed})
     else:
         _tell(linted)
-    if not linted.files:
-        raise click.ClickException("There is no workflow file here: *.json, *.yaml or *.yml.")
     sys.exit(1 if linted.errors else 0)
+
+
+def _tell_item(item: dict[str, object], style: Style) -> None:
+    """Print a workflow: its id and name, and under them what it is for."""
+    head = f"{style.paint(one_line(item['workflowId']), 'bold')}  {one_line(item['name'])}"
+    click.echo(head)
+    for line in wrapped(one_line(item["description"]), max(style.width, WIDTH_MIN) - 4):
+        click.echo(f"    {line}")
 
 
 def _tell(linted: Linted) -> None:

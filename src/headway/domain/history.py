@@ -114,6 +114,10 @@ def named_blobs(event: Event) -> Iterator[tuple[Digest, int | None]]:
         for content in _contents(event.output):
             if content.blob:
                 yield content.digest, content.size
+    elif isinstance(event, ChecksRecorded):
+        for result in event.results:
+            if result.output_digest is not None:
+                yield result.output_digest, None
 
 
 def mentions(data: object) -> set[Digest]:

@@ -20,6 +20,11 @@ else:  # msgspec reads these at run time and cannot follow a recursive alias
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class Value(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    gc=False,  # what is frozen when it is made cannot come to hold itself
 ):
     """A closed, immutable record; fields at their default are left out of its JSON form."""

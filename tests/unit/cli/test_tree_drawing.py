@@ -1,6 +1,7 @@
 """The tree as text: box lines, a bounded width, plain ASCII where nothing else can be shown."""
 
-from headway.cli.tree_drawing import ROWS_FIRST, ROWS_MAX, Style, draw_tree, fitted
+from headway.cli.style import Style, fitted
+from headway.cli.tree_drawing import ROWS_FIRST, ROWS_MAX, draw_tree
 from headway.domain.projections.telling import Kind, Told
 from headway.domain.projections.tree import Row, Tree
 

@@ -7,9 +7,10 @@ a driver.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
-from sqlalchemy import Connection
+if TYPE_CHECKING:  # a driver alone is had without it: `looking.py` starts at once
+    from sqlalchemy import Connection
 
 T = TypeVar("T")
 
@@ -63,5 +64,5 @@ class Database(Protocol):
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""
 
-    def query(self, work: Callable[[Connection], T]) -> T:
+    def query(self, work: "Callable[[Connection], T]") -> T:
         """Run work that only reads, with SQLAlchemy Core."""

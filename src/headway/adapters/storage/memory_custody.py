@@ -45,11 +45,7 @@ class MemoryRecords:
                     row for row in self._kept.attempts.values() if stream_of(row) == stream
                 ),
                 summary=self._kept.summaries.get(_session(stream)),
-                gates=tuple(
-                    gate
-                    for key, gate in sorted(self._kept.gates.items())
-                    if key[0] == _session(stream)
-                ),
+                gates=_gates(self._kept, _session(stream)),
             )
 
     def events(self, stream: StreamId, after: int, limit: int) -> Sequence[StoredEvent]:

@@ -196,6 +196,7 @@ class SqliteDatabase:
             try:
                 cursor.execute("BEGIN IMMEDIATE")
                 yield cursor
+                self._guard.check()
                 cursor.execute("COMMIT")
             except BaseException:
                 if raw.in_transaction:
@@ -247,6 +248,7 @@ class SqliteDatabase:
             raise driver_fault(cause or error, self._path) from error
 
     def _connect(self) -> DriverConnection:
+        self._guard.check()
         raw: DriverConnection = self._options.driver.module.connect(
             str(self._path),
             timeout=self._options.busy_timeout_ms / 1_000,

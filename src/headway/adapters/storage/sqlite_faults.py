@@ -25,6 +25,12 @@ def driver_fault(error: BaseException, path: Path) -> Fault:
             )
         case sqlite3.SQLITE_FULL:
             return no_room(path)
+        case sqlite3.SQLITE_IOERR:  # a spent quota too; the driver tells no more of it
+            return unavailable(
+                f"The store {path} could not be read or written ({error}).",
+                "See whether a quota or a limit on the size of files is used up, or the disk "
+                "fails; then repeat the call. Nothing recorded was lost.",
+            )
         case sqlite3.SQLITE_PERM | sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN:
             return unavailable(
                 f"The store {path} cannot be opened for writing ({error}).",
@@ -55,6 +61,16 @@ def file_fault(error: OSError, path: Path) -> Fault:
     return unavailable(
         f"The store {path} cannot be opened: {reason}.",
         f"{_NOT_PERMITTED}, or choose another folder with HEADWAY_HOME.",
+    )
+
+
+def file_gone(path: Path) -> Fault:
+    """Return the fault of a file that was deleted or replaced while it was open."""
+    return final(
+        f"The store {path} was deleted or replaced while Headway had it open; "
+        "nothing of this call was kept.",
+        "Put the file back, from a backup if need be, and restart Headway. "
+        "Without the file a restart begins a new, empty store.",
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from headway.cli.tree_drawing import Style, fitted
+from headway.cli.style import Style, fitted
 
 ACTOR_WIDTH: Final = 9
 

@@ -91,6 +91,16 @@ def session_tree(events: Iterable[Event], workflow: Workflow) -> Tree:
     )
 
 
+def label_at(workflow: Workflow, opened: Opened, folds: Folds) -> str:
+    """Return how the step of a node is called: its title with values in place, id and passes."""
+    place = locate(workflow, opened.cursor)
+    title = place.step.title
+    if "{{" in title:
+        context = merged_context(opened.context, folds)
+        title = interpolate(title, variables_at(place.loops, context))
+    return step_label(title, place)
+
+
 class _Story:
     """The events, sorted by the node they happened on."""
 
@@ -183,17 +193,9 @@ class _Story:
             yield Row(depth=depth, told=_ending(end))
 
     def _step(self, depth: int, opened: Opened, facts: list[_Fact]) -> _Rows:
-        place = locate(self.workflow, opened.cursor)
-        title = place.step.title
-        if "{{" in title:
-            title = interpolate(title, variables_at(place.loops, self._context(opened)))
-        label = step_label(title, place)
+        label = label_at(self.workflow, opened, self.folds)
         told = Told(kind=_standing(facts), text=label)
         yield Row(depth=depth, told=told, here=self.here == opened.node)
-
-    def _context(self, opened: Opened) -> JsonObject:
-        folds: Folds = self.folds
-        return merged_context(opened.context, folds)
 
     def _facts(self, depth: int, facts: list[_Fact], advances: list[StepAdvanced]) -> _Rows:
         """Yield what happened on a node; every try after the first that went on is a fork."""

@@ -1,0 +1,25 @@
+"""A home, looked at from outside: what `headway status` and `headway doctor` may ask."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway.ports.clock import Clock
+from headway.ports.machine import Machine
+from headway.ports.onlooker import Onlooker
+from headway.server_lock import Running
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """Everything those two need. `database` is the store's file, None on PostgreSQL.
+
+    `running` is the server of this home; `warnings` are those of its settings.
+    """
+
+    folder: Path
+    database: Path | None
+    machine: Machine
+    onlooker: Onlooker
+    clock: Clock
+    running: Running | None = None
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,298 @@
+"""The program as a person or a script runs it: real processes on a real home."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from headway import __version__
+from headway.adapters.storage.sqlite import open_sqlite
+from headway.bootstrap import DATABASE_NAME
+from headway.domain.values import Json
+from headway.server_lock import FILE_NAME, Running, ServerLock
+from tests.fakes.time_and_chance import FakeClock, FakeEntropy
+from tests.support.cli_reference import PAGE, commands, reference
+from tests.support.walked import engine_of, finish, walk
+
+DOCUMENTS = PAGE.with_name("cli-json.md").read_text("utf-8")
+SECONDS_MAX = 60
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Make a home with a finished session and one that goes on, forked and in a loop."""
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    store = open_sqlite(folder / DATABASE_NAME, FakeClock(), FakeEntropy(5))
+    engine = engine_of(store)
+    finish(engine, walk(engine, "Mend the roof"))
+    walk(engine, "Mend the door")
+    store.close()
+    return folder
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    own = {"HOME": str(home.parent), "HEADWAY_HOME": str(home), "COLUMNS": "80"}
+    return {**os.environ, **own, **more}  # noqa: TID251
+
+
+def run(home: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "headway", *arguments],
+        env=environment(home, **more),
+        cwd=home.parent,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+
+
+def document(home: Path, *arguments: str, code: int = 0) -> dict[str, Json]:
+    """Run a command with --json and return its document, which is all there is on stdout."""
+    ran = run(home, *arguments, "--json")
+    assert (ran.returncode, ran.stderr) == (code, "")
+    assert ran.stdout.isascii()
+    parsed = json.loads(ran.stdout)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+def documented(command: str) -> set[str]:
+    """Return the fields that the reference names for a command."""
+    rows = [line.split("|") for line in DOCUMENTS.splitlines() if line.startswith("| `")]
+    (row,) = [row for row in rows if f"`{command}`" in row[1]]
+    fields = re.sub(r"\([^)]*\)", "", row[2]).partition(";")[0]
+    return set(re.findall(r"`(\w+)`", fields))
+
+
+def refusal(home: Path, *arguments: str, code: int) -> dict[str, Json]:
+    ran = run(home, *arguments, "--json")
+    assert (ran.returncode, ran.stdout) == (code, "")
+    envelope = json.loads(ran.stderr)
+    assert isinstance(envelope, dict)
+    assert list(envelope) == ["code", "message", "retry", "details"]
+    assert envelope["details"]["suggestion"]
+    return envelope
+
+
+@contextmanager
+def served(home: Path) -> Iterator[Running]:
+    """Hold the lock of a home and answer its health check."""
+
+    class Healthy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/healthz" else 404)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Healthy) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        running = Running(
+            os.getpid(), "127.0.0.1", server.server_port, __version__, "2026-11-21T12:00:00Z"
+        )
+        lock = ServerLock(home)
+        lock.announce(running)
+        try:
+            yield running
+        finally:
+            lock.release()
+            server.shutdown()
+            thread.join()
+
+
+def test_the_reference_is_what_the_commands_say_of_themselves() -> None:
+    assert PAGE.read_text("utf-8") == reference(), "run: make reference"
+
+
+def test_every_command_has_an_example_and_a_group_says_what_its_commands_are_for() -> None:
+    for path, command in commands():
+        lines = (command.help or "").splitlines()
+        assert lines, path
+        assert lines[0].endswith((".", ":", ",")) or len(lines) > 1, path
+        if hasattr(command, "commands") or path.split()[-1] in {"mcp", "demo", "up"}:
+            continue
+        assert f"headway {path.split()[1]}" in (command.epilog or ""), path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "status", "doctor", "verify", "rebuild", "keys rotate", "sessions list", "sessions show",
+        "sessions tree", "sessions search", "gates list", "workflows list", "workflows show",
+    ],
+)  # fmt: skip
+def test_json_is_one_document_with_the_fields_of_the_reference(home: Path, command: str) -> None:
+    more = {"sessions search": ["door"], "workflows show": ["hw.bug-fix"]}.get(command, [])
+    assert set(document(home, *command.split(), *more)) == documented(command)
+
+
+def test_export_purge_and_import_tell_in_json_what_they_did(home: Path) -> None:
+    listed = document(home, "sessions", "list")["sessions"]
+    assert isinstance(listed, list)
+    assert isinstance(listed[0], dict)
+    session = str(listed[0]["sessionId"])
+    kept = document(home, "sessions", "preferences", session)
+    assert set(kept) == documented("sessions preferences")
+    exported = document(home, "export", session)
+    assert set(exported) == documented("export")
+    file = str(exported["file"])
+    purged = document(home, "sessions", "purge", session, "--yes")
+    assert set(purged) == documented("sessions purge")
+    imported = document(home, "import", file, "--as-new")
+    assert set(imported) == documented("import")
+    assert imported["origin"] == session
+    again = refusal(home, "export", session, code=1)
+    assert "was purged" in str(again["message"])
+
+
+def test_a_refusal_in_json_is_the_coded_envelope_on_stderr(home: Path) -> None:
+    assert refusal(home, "sessions", "show", "nope", code=1)["code"] == "NOT_FOUND"
+    assert refusal(home, "sessions", "list", "--limit", "0", code=2)["code"] == "VALIDATION_ERROR"
+    assert refusal(home, "verify", "nope", code=2)["code"] == "NOT_FOUND"
+    assert refusal(home, "gates", "show", "nope", code=1)["code"] == "NOT_FOUND"
+    assert "Did you mean 'status'?" in str(refusal(home, "statsu", code=2)["message"])
+    relative = run(home, "sessions", "list", "--json", HEADWAY_HOME="relative")
+    assert json.loads(relative.stderr)["code"] == "VALIDATION_ERROR"
+
+
+def test_what_stands_after_two_dashes_is_no_option(home: Path) -> None:
+    ran = run(home, "sessions", "show", "--", "--json")
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("Error: No session begins with '--json'.")
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "meant"),
+    [
+        (["sesions", "list"], "'sessions'"),
+        (["sessions", "serch"], "'search'"),
+        (["sessions", "show", "--ful"], "'--full'"),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_the_one_meant(
+    home: Path, mistyped: list[str], meant: str
+) -> None:
+    ran = run(home, *mistyped)
+    assert ran.returncode == 2
+    assert f"Did you mean {meant}?" in ran.stderr
+
+
+def test_the_doctor_and_the_status_make_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "none"
+    assert run(home, "doctor").returncode == 0
+    status = run(home, "status")
+    assert status.returncode == 0
+    assert "none yet" in status.stdout
+    assert not home.exists()
+
+
+def test_a_file_that_is_no_store_is_a_problem_and_stays_as_it_is(home: Path) -> None:
+    (home / DATABASE_NAME).write_bytes(b"not a database, " * 100)
+    found = document(home, "doctor", code=1)
+    assert found["ok"] is False
+    status = document(home, "status", code=1)
+    assert status["store"] is None
+    assert (home / DATABASE_NAME).read_bytes() == b"not a database, " * 100
+
+
+def test_the_doctor_sees_a_server_killed_before_and_one_that_answers(home: Path) -> None:
+    with served(home) as running:
+        status = document(home, "status")
+        server = status["server"]
+        assert isinstance(server, dict)
+        assert (server["url"], server["answers"]) == (running.url, True)
+        assert f"pid {running.pid} at {running.url} answered" in run(home, "doctor").stdout
+    (home / FILE_NAME).write_text("{}", "utf-8")
+    assert document(home, "status")["server"] is None
+
+
+def test_a_server_that_does_not_answer_is_told_with_1(home: Path) -> None:
+    lock = ServerLock(home)
+    lock.announce(Running(os.getpid(), "127.0.0.1", 1, __version__, "2026-11-21T12:00:00Z"))
+    ran = run(home, "status")
+    lock.release()
+    assert ran.returncode == 1
+    assert "does not answer" in ran.stdout
+
+
+def test_status_counts_sessions_and_names_the_latest(home: Path) -> None:
+    told = run(home, "status").stdout
+    assert "sessions  2: 1 in progress, 1 complete" in told
+    assert told.index("Mend the door") < told.index("Mend the roof")
+
+
+def test_a_terminal_without_utf8_gets_ascii(home: Path) -> None:
+    for command in (["sessions", "tree"], ["sessions", "show"], ["doctor"], ["status"]):
+        drawn = run(home, *command, PYTHONIOENCODING="ascii")
+        assert drawn.returncode == 0, drawn.stderr
+        assert drawn.stdout.isascii()
+
+
+def test_colour_is_for_terminals_alone(home: Path) -> None:
+    assert "\x1b" not in run(home, "sessions", "tree").stdout
+
+
+def test_a_reader_that_leaves_early_ends_it_quietly(home: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "headway", "sessions", "show", "--full"],
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.wait(SECONDS_MAX)
+
+
+def test_ctrl_c_ends_with_130(home: Path) -> None:
+    fifo = home.parent / "bundle"
+    os.mkfifo(fifo)
+    with subprocess.Popen(
+        [sys.executable, "-m", "headway", "import", str(fifo)],
+        env=environment(home),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        with fifo.open("wb"):  # opens once the command reads, and gives it nothing
+            process.send_signal(signal.SIGINT)
+            assert process.wait(SECONDS_MAX) == 130
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_says_how_to_install_it(home: Path, shell: str) -> None:
+    ran = run(home, "completion", shell)
+    assert ran.returncode == 0
+    assert ran.stdout.startswith("# ")
+    assert f"headway completion {shell}" in ran.stdout.splitlines()[0]
+    assert "_HEADWAY_COMPLETE" in ran.stdout
+
+
+def test_tab_completes_commands_and_session_ids(home: Path, tmp_path: Path) -> None:
+    def offered(home: Path, words: str, current: int) -> str:
+        asked = {"_HEADWAY_COMPLETE": "bash_complete", "COMP_WORDS": words}
+        return run(home, **asked, COMP_CWORD=str(current)).stdout.strip()
+
+    assert offered(home, "headway sess", 1) == "plain,sessions"
+    assert offered(home, "headway sessions show ", 3).count("plain,sess_") == 2
+    assert offered(home, "headway gates show ", 3) == ""
+    nothing = tmp_path / "none"
+    assert offered(nothing, "headway sessions show ", 3) == ""
+    assert not nothing.exists()
