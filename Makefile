@@ -40,8 +40,10 @@ coverage: $(READY) ## run every test and show the lines and branches that none r
 	@.venv/bin/coverage combine -q
 	@.venv/bin/coverage report
 
-reference: $(READY) ## write docs/reference/cli.md from what each command says of itself
+reference: $(READY) ## write the generated pages of docs/reference, and the schema of workflow files
 	@$(PYTHON) -m tests.support.cli_reference
+	@.venv/bin/headway workflows rules > docs/reference/lint-rules.md
+	@.venv/bin/headway workflows schema > src/headway/workflow.schema.json
 
 bench: $(READY) ## measure, as ratios to floors measured in the same run
 	@$(PYTHON) -m bench $(ARGS)

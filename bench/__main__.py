@@ -14,7 +14,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench import advances, full_store, http, postgres, proofs, search, threads, verbs
+from bench import (
+    advances,
+    full_store,
+    http,
+    linting,
+    postgres,
+    proofs,
+    search,
+    threads,
+    verbs,
+)
 from bench.figures import Figure, as_json, over, table
 from bench.machine import facts
 from bench.sizes import FULL, QUICK, Sizes
@@ -59,6 +69,7 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
     advances.write_workflow(files)
     settings = Settings(home=home, user_home=folder, workflow_path=(str(files),))
     yield from verbs.measure_compiler(sizes)
+    yield from linting.measure_lint(settings, sizes)
     yield from search.measure_search(home, sizes)
     yield from measure_stores(folder, workspace, settings, sizes)
     with open_engine(settings) as engine:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headway.adapters.storage.store import Store
     from headway.application.engine import Engine
     from headway.application.verbs import Verbs
+    from headway.ports.workflow_files import WorkflowFiles
 
 DATABASE_NAME = "headway.db"
 
@@ -68,6 +69,23 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
             entropy=entropy,
             gates=settings.gates,
             elicitation=settings.elicitation,
+        )
+    finally:
+        store.close()
+
+
+@contextmanager
+def open_workflow_files(settings: Settings) -> "Iterator[WorkflowFiles]":
+    """Yield the workflow files of a home, for authors.
+
+    Raises StoreUnavailable when the store, which knows the attached folders, cannot be opened.
+    """
+    from headway.adapters.workflows.catalogue import FolderCatalogue
+
+    store = open_store(settings, SystemClock(), SystemEntropy())
+    try:
+        yield FolderCatalogue(
+            workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
         )
     finally:
         store.close()

@@ -132,6 +132,7 @@ def test_every_command_has_an_example_and_a_group_says_what_its_commands_are_for
     [
         "status", "doctor", "verify", "rebuild", "keys rotate", "sessions list", "sessions show",
         "sessions tree", "sessions search", "gates list", "workflows list", "workflows show",
+        "workflows lint",
     ],
 )  # fmt: skip
 def test_json_is_one_document_with_the_fields_of_the_reference(home: Path, command: str) -> None:

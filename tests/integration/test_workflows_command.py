@@ -41,36 +41,6 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["workflows", *arguments])
 
 
-def test_lint_names_file_place_reason_and_remedy_and_exits_with_1(files: Path) -> None:
-    linted = run("lint", str(files))
-    assert linted.exit_code == 1
-    first, *_, last = linted.output.splitlines()
-    assert first.startswith(f"{files / 'broken.yaml'}:")
-    assert "UNKNOWN_KEY" in linted.output
-    assert '"prompt"' in linted.output  # what was probably meant
-    assert last == "2 file(s): 2 error(s), 0 warning(s)."
-
-
-def test_lint_of_one_file_says_nothing_of_its_neighbour(files: Path) -> None:
-    linted = run("lint", str(files / "sound.json"))
-    assert (linted.exit_code, linted.output) == (0, "1 file(s): 0 error(s), 0 warning(s).\n")
-
-
-def test_lint_prints_json_for_programs(files: Path) -> None:
-    linted = run("lint", str(files), "--json")
-    assert linted.exit_code == 1
-    told = json.loads(linted.output)
-    assert {Path(each["file"]).name for each in told["diagnostics"]} == {"broken.yaml"}
-    assert all(each["line"] >= 6 for each in told["diagnostics"])
-
-
-def test_lint_of_a_folder_without_workflow_files_says_so(files: Path) -> None:
-    (files / "empty").mkdir()
-    linted = run("lint", str(files / "empty"))
-    assert linted.exit_code == 1
-    assert "no workflow file" in linted.output
-
-
 def test_the_list_shows_what_can_be_started_and_counts_what_cannot(files: Path) -> None:
     (files / ".headway" / "workflows").mkdir(parents=True)
     for name in ("sound.json", "broken.yaml"):

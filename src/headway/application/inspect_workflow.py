@@ -5,6 +5,7 @@ from headway.application.finding import startable, wire_diagnostic, workspace_of
 from headway.application.requests import InspectWorkflow, Reply
 from headway.domain.events import ReferenceStatus
 from headway.domain.rendering.briefing import render_briefing
+from headway.domain.staleness import staleness_of
 from headway.domain.values import Json
 from headway.domain.workflow import Item, Loop, Workflow
 
@@ -26,6 +27,7 @@ def inspect_workflow(engine: Engine, request: InspectWorkflow) -> Reply:
         "workflowHash": entry.hash,
         "mode": request.mode,
         "source": entry.source,
+        "staleness": staleness_of(workflow.validated_against).told(),
         "compiled": compiled,
     }
     if entry.diagnostics:

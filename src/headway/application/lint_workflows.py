@@ -1,12 +1,12 @@
-"""Lint workflow files: everything the compiler has to say about them."""
+"""Lint workflow files: everything the compiler and the linter have to say about them."""
 
-from pathlib import PurePath
+from collections.abc import Iterator
 
-from headway.application.engine import Engine
-from headway.application.finding import workspace_of
+from headway.domain.compiler.codes import CODES
 from headway.domain.diagnostics import Diagnostic
+from headway.domain.linting.linting import lint
 from headway.domain.values import Value
-from headway.ports.catalogue import Entry
+from headway.ports.workflow_files import WorkflowFile, WorkflowFiles
 
 
 class Linted(Value):
@@ -14,36 +14,36 @@ class Linted(Value):
 
     files: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
-    shadowed: tuple[str, ...] = ()  # files of an id that another file takes; not compiled
 
-    @property
-    def errors(self) -> int:
-        """How many diagnostics keep a workflow from being started."""
-        return sum(each.severity == "error" for each in self.diagnostics)
+    def count(self, severity: str) -> int:
+        """Return how many diagnostics have a severity."""
+        return sum(each.severity == severity for each in self.diagnostics)
 
 
-def lint_workflows(engine: Engine, workspace: str, within: tuple[str, ...] = ()) -> Linted:
-    """Return what is wrong with the workflow files seen from a workspace, or those of `within`.
+def lint_workflows(files: WorkflowFiles, workspace: str, within: tuple[str, ...] = ()) -> Linted:
+    """Return what is to be said of the workflow files seen from a workspace, or those of `within`.
 
-    `within` holds absolute paths of files and folders. Raises InvalidInput for a workspace that is
-    no folder.
+    `within` holds absolute paths of files and folders.
     """
-    seen = engine.catalogue.entries(workspace_of(engine, workspace))
-    entries = [entry for entry in seen if not within or _is_within(entry.path, within)]
-    shadowed = [path for entry in seen for path in entry.shadows]
+    seen = files.files(workspace, within)
+    found = [each for file in seen for each in diagnostics_of(file)]
     return Linted(
-        files=tuple(sorted(entry.path for entry in entries)),
-        diagnostics=tuple(sorted(_found(entries), key=_place)),
-        shadowed=tuple(path for path in shadowed if not within or _is_within(path, within)),
+        files=tuple(file.path for file in seen), diagnostics=tuple(sorted(found, key=_place))
     )
 
 
-def _is_within(path: str, within: tuple[str, ...]) -> bool:
-    return any(PurePath(path).is_relative_to(each) for each in within)
-
-
-def _found(entries: list[Entry]) -> list[Diagnostic]:
-    return [each for entry in entries for each in entry.diagnostics]
+def diagnostics_of(file: WorkflowFile) -> Iterator[Diagnostic]:
+    """Yield what is to be said of one file."""
+    if file.shadowed_by:
+        yield Diagnostic(
+            code="ID_TAKEN", severity=CODES["ID_TAKEN"].severity, file=file.path, line=1, column=1,
+            path="id", what=f"{file.shadowed_by} has the same id and is used instead.",
+            why=CODES["ID_TAKEN"].why, remedy="Give one of the two another id, or remove it.",
+        )  # fmt: skip
+    if file.document is None:
+        yield from file.compilation.diagnostics
+    else:
+        yield from lint(file.document, file.compilation, file.sources.routines, file.known)
 
 
 def _place(diagnostic: Diagnostic) -> tuple[str, int, int]:

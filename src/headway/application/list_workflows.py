@@ -3,6 +3,7 @@
 from headway.application.engine import Engine
 from headway.application.finding import wire_diagnostic, workspace_of
 from headway.application.requests import ListWorkflows, Reply
+from headway.domain.staleness import staleness_of
 from headway.domain.values import Json
 from headway.ports.catalogue import Entry, Source
 
@@ -49,6 +50,7 @@ def _item(entry: Entry) -> Reply | None:
         "kind": "workflow",
         "workflowHash": entry.hash,
         "source": entry.source,
+        "staleness": {"level": staleness_of(workflow.validated_against).level},
     }
     if workflow.tags:
         item["tags"] = list(workflow.tags)

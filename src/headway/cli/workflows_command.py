@@ -1,25 +1,20 @@
 """`headway workflows`: which workflow files there are, what they hold, what is wrong."""
 
-import sys
 from pathlib import Path
 
 import click
 import msgspec
 
-from headway.application.finding import wire_diagnostic
 from headway.application.inspect_workflow import inspect_workflow
-from headway.application.lint_workflows import Linted, lint_workflows
 from headway.application.list_workflows import list_workflows
 from headway.application.requests import InspectWorkflow, ListWorkflows
+from headway.cli.lint_command import lint_command, rules_command, schema_command
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, print_json
-from headway.cli.refusing import Refusal, envelope
 from headway.cli.safe_text import one_line, wrapped
 from headway.cli.style import WIDTH_MIN, Style
 from headway.cli.terminal import output_style
 from headway.cli.workflow_drawing import workflow_lines
-
-_PATHS = click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 
 
 @click.group("workflows", cls=Grouped)
@@ -74,33 +69,9 @@ def show_command(workflow: str, *, as_json: bool) -> None:
         click.echo(line)
 
 
-@command.command(
-    "lint",
-    short_help="Say what is wrong with workflow files.",
-    epilog=examples("headway workflows lint", "headway workflows lint .headway/workflows a.yaml"),
-)
-@_PATHS
-@json_option
-def lint_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
-    """Say what is wrong with workflow files under PATHS, or with all that this folder can use.
-
-    Each line names file, line, column, code, what is wrong, why, and what to do. The exit code is 1
-    when a file cannot be started, else 0.
-    """
-    named = tuple(str(path.resolve()) for path in paths)
-    folders = tuple(str(p.resolve() if p.is_dir() else p.resolve().parent) for p in paths)
-    with opened(tuple(dict.fromkeys(folders)) or None) as (_, engine):
-        linted = lint_workflows(engine, str(Path.cwd()), named)
-    if not linted.files:
-        what = "There is no workflow file here: *.json, *.yaml or *.yml."
-        raise Refusal(envelope(what, "Name a file or a folder that holds some.", "NOT_FOUND"))
-    if as_json:
-        found = [wire_diagnostic(each) for each in linted.diagnostics]
-        files, shadowed = list(linted.files), list(linted.shadowed)
-        print_json({"files": files, "diagnostics": found, "shadowed": shadowed})
-    else:
-        _tell(linted)
-    sys.exit(1 if linted.errors else 0)
+command.add_command(lint_command)
+command.add_command(schema_command)
+command.add_command(rules_command)
 
 
 def _tell_item(item: dict[str, object], style: Style) -> None:
@@ -109,13 +80,3 @@ def _tell_item(item: dict[str, object], style: Style) -> None:
     click.echo(head)
     for line in wrapped(one_line(item["description"]), max(style.width, WIDTH_MIN) - 4):
         click.echo(f"    {line}")
-
-
-def _tell(linted: Linted) -> None:
-    for diagnostic in linted.diagnostics:
-        click.echo(diagnostic.text())
-    for path in linted.shadowed:
-        click.echo(f"{path}: not looked at, another file has its workflow id.")
-    warnings = len(linted.diagnostics) - linted.errors
-    files = len(linted.files)
-    click.echo(f"{files} file(s): {linted.errors} error(s), {warnings} warning(s).")

@@ -2,9 +2,10 @@
 
 from typing import Literal, TypeAlias
 
-from headway.domain.values import Value
+from headway.domain.values import Json, Value
 
-Severity: TypeAlias = Literal["error", "warning"]
+Severity: TypeAlias = Literal["error", "warning", "info"]
+MendAction: TypeAlias = Literal["remove", "quote", "enlist", "put"]
 Path: TypeAlias = tuple[str | int, ...]  # keys and indices from the document's root
 
 
@@ -15,12 +16,25 @@ class Position(Value):
     column: int
 
 
+class Mend(Value):
+    """A change of a file that is certain to be right: it mends the problem and nothing else.
+
+    `remove` takes away the value at `path`, with its key; `quote` makes text of the scalar written
+    there; `enlist` puts it into a list; `put` gives the key at `path` a value, new or not.
+    """
+
+    action: MendAction
+    path: Path
+    value: Json = None  # of `put`
+
+
 class Diagnostic(Value):
     """One problem of one workflow file.
 
     `file` is the name the file was read under (empty for a text without one), `path` the keys and
     indices that lead to the value in question, `what` the problem, `why` the rule behind it,
-    `remedy` what to change.
+    `remedy` what to change. An error keeps the workflow from being started, a warning is a likely
+    mistake, an info a matter of craft.
     """
 
     code: str
@@ -32,6 +46,7 @@ class Diagnostic(Value):
     why: str
     remedy: str
     severity: Severity = "error"
+    mend: Mend | None = None
 
     def text(self) -> str:
         """Return the diagnostic as one line of prose, the way compilers print them."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from headway.domain.compiler.codes import CODES
 from headway.domain.diagnostics import Diagnostic
 from headway.domain.values import Json
 
@@ -42,13 +43,13 @@ class Bindings:
         return (
             Diagnostic(
                 code="BINDINGS_IGNORED",
-                severity="warning",
+                severity=CODES["BINDINGS_IGNORED"].severity,
                 file=self.file,
                 line=1,
                 column=1,
                 path=workflow_id if workflow_id in self.troubles else "",
                 what=trouble,
-                why="Bindings map workflow ids to objects of slot names and texts.",
+                why=CODES["BINDINGS_IGNORED"].why,
                 remedy="Mend the file; until then the author's defaults hold.",
             ),
         )

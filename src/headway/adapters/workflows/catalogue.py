@@ -14,11 +14,12 @@ import os
 import threading
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final, TypeVar
 
 from headway.adapters.workflows.binding_files import BindingFiles, Bindings
 from headway.adapters.workflows.reading import ReadFile, file_diagnostic, read_file
+from headway.adapters.workflows.rewriting import rewrite_file
 from headway.adapters.workflows.scanning import Scan, Stamp, scan
 from headway.domain.compiler.compiling import Compilation, compile_workflow
 from headway.domain.compiler.reading import Document
@@ -27,6 +28,7 @@ from headway.domain.compiler.templates import routine_template_id
 from headway.domain.diagnostics import Diagnostic
 from headway.ports.catalogue import Entry, Source, SourceKind
 from headway.ports.sources import Sources as AttachedFolders
+from headway.ports.workflow_files import WorkflowFile
 
 BUNDLED: Final = Path(__file__).parents[2] / "workflows"
 USER_FOLDER: Final = "workflows"
@@ -105,6 +107,31 @@ class FolderCatalogue:
             return None
         with self._lock:
             return self._entry(index, workflow_id, bindings)
+
+    def files(self, workspace: str, within: tuple[str, ...] = ()) -> tuple[WorkflowFile, ...]:
+        """Return every file seen from a workspace, or those that lie in `within`, by path."""
+        index, bindings = self._index(workspace), self._bindings.read(workspace)
+        found: dict[str, WorkflowFile] = {}
+        known = frozenset(index.candidates)
+        with self._lock:
+            for workflow_id, claims in index.candidates.items():
+                inside = [each for each in claims if _is_within(each.read.file.path, within)]
+                winner = self._entry(index, workflow_id, bindings).path if inside else ""
+                for claim in inside:
+                    path = claim.read.file.path
+                    found[path] = WorkflowFile(
+                        path=path,
+                        document=claim.read.document,
+                        compilation=self._outcome(index, claim, bindings),
+                        sources=Sources(routines=index.routines, bindings=bindings.of(workflow_id)),
+                        known=known,
+                        shadowed_by="" if path == winner else winner,
+                    )
+        return tuple(each for _, each in sorted(found.items()))
+
+    def rewrite(self, path: str, before: str, after: str) -> str:
+        """Replace a file's text at one stroke; return why not, in a sentence, or nothing."""
+        return rewrite_file(Path(path), before, after)
 
     def sources(self, workspace: str) -> tuple[Source, ...]:
         """Return the folders searched, in order of precedence."""
@@ -234,6 +261,10 @@ class FolderCatalogue:
         return known
 
 
+def _is_within(path: str, within: tuple[str, ...]) -> bool:
+    return not within or any(PurePath(path).is_relative_to(each) for each in within)
+
+
 def _may_use(claim: _Candidate) -> bool:
     return claim.read.document is not None and not _is_reserved(claim)
 
@@ -260,7 +291,6 @@ def _reserved(read: ReadFile) -> Diagnostic:
         read.file.path,
         "RESERVED_ID",
         f"The id {read.id} begins with {RESERVED_PREFIX}",
-        "Such ids belong to the workflows that come with Headway.",
         "Choose another namespace, such as project. or your team's name.",
     )
 
@@ -269,16 +299,11 @@ def _lost(claim: _Candidate, outcome: Compilation) -> Diagnostic:
     """Return a warning that another file of the same id is broken."""
     path = claim.read.file.path
     first = outcome.diagnostics[0].text() if outcome.diagnostics else "It does not compile."
-    return Diagnostic(
-        code="SHADOWED_BROKEN_FILE",
-        severity="warning",
-        file=path,
-        line=1,
-        column=1,
-        path="",
-        what=f"Another file of this id is broken: {first}",
-        why="Of several files with one id only one is used.",
-        remedy="Mend it, or give it an id of its own.",
+    return file_diagnostic(
+        path,
+        "SHADOWED_BROKEN_FILE",
+        f"Another file of this id is broken: {first}",
+        "Mend it, or give it an id of its own.",
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from headway.adapters.workflows.scanning import FoundFile
+from headway.domain.compiler.codes import CODES
 from headway.domain.compiler.reading import Document, declared_id, read_document
 from headway.domain.diagnostics import Diagnostic
 
@@ -53,11 +54,13 @@ def read_file(file: FoundFile) -> ReadFile:
     )
 
 
-def file_diagnostic(file: str, code: str, what: str, why: str, remedy: str) -> Diagnostic:
-    """Return a problem of a file as a whole."""
+def file_diagnostic(file: str, code: str, what: str, remedy: str) -> Diagnostic:
+    """Return a problem of a file as a whole; its weight and the rule behind it follow its code."""
+    rule = CODES[code]
     return Diagnostic(
-        code=code, file=file, line=1, column=1, path="", what=what, why=why, remedy=remedy
-    )
+        code=code, severity=rule.severity, file=file, line=1, column=1, path="",
+        what=what, why=rule.why, remedy=remedy,
+    )  # fmt: skip
 
 
 def _id_in(document: Document | None) -> str:
@@ -68,16 +71,14 @@ def _id_in(document: Document | None) -> str:
 
 def _unreadable(file: FoundFile, text: bytes, code: str, what: str) -> ReadFile:
     if code == "FILE_TOO_LARGE":
-        why = f"A workflow file may have {FILE_BYTES_MAX} bytes."
         remedy = "Split the work into several workflows, or move long prose to a reference."
     else:
-        why = "A workflow file must be a regular file that this user may read."
         remedy = "Mend its permissions or its link, or move it out of the folder."
     workflow_id = declared_id(text, file.path)
     return ReadFile(
         file=file,
         id=workflow_id,
         document=None,
-        diagnostics=(file_diagnostic(file.path, code, what, why, remedy),),
+        diagnostics=(file_diagnostic(file.path, code, what, remedy),),
         guessed=workflow_id == Path(file.path).stem,
     )

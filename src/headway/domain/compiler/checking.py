@@ -22,7 +22,7 @@ from headway.domain.compiler.kinds import (
     Text,
 )  # fmt: skip
 from headway.domain.compiler.reporting import Report, did_you_mean, kind_of, listed, shown
-from headway.domain.diagnostics import Path
+from headway.domain.diagnostics import MendAction, Path
 from headway.domain.values import Json, JsonObject
 
 
@@ -31,7 +31,7 @@ def check(kind: Kind, value: Json, path: Path, report: Report) -> None:
     if not _fits(kind, value):
         report.add(
             "WRONG_TYPE", path, f"{_name(path)} is {kind_of(value)}: {shown(value)}.",
-            _retyped(kind, value), why=f"Here belongs {_wanted(kind)}.",
+            _retyped(kind, value), why=f"Here belongs {_wanted(kind)}.", mend=_mend(kind, value),
         )  # fmt: skip
         return
     match kind:
@@ -108,6 +108,15 @@ def _retyped(kind: Kind, value: Json) -> str:
     if value is None:
         return "Give it a value, or remove the key."
     return f"Write {_wanted(kind)}."
+
+
+def _mend(kind: Kind, value: Json) -> MendAction | None:
+    """Return the change of notation that gives a scalar the type the author must have meant."""
+    if isinstance(kind, Text) and isinstance(value, bool | int | float):
+        return "quote"
+    if isinstance(kind, ListOf) and isinstance(kind.item, Text) and isinstance(value, str):
+        return "enlist"
+    return None
 
 
 def _check_text(kind: Text, value: str, path: Path, report: Report) -> None:
@@ -190,7 +199,7 @@ def _check_unique(values: Sequence[Json], path: Path, report: Report) -> None:
             report.add(
                 "NOT_UNIQUE", (*path, index),
                 f"{shown(each)} already stands at item {seen[each]} of {_name(path)}.",
-                "Remove one of the two.",
+                "Remove one of the two.", mend="remove",
             )  # fmt: skip
 
 

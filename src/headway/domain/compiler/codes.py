@@ -23,6 +23,16 @@ def _warning(why: str) -> Rule:
     return Rule("warning", why)
 
 
+FILES: Final = {
+    "FILE_UNREADABLE": _error("A workflow file is a regular file that this user may read."),
+    "RESERVED_ID": _error(
+        "Ids that begin with hw. belong to the workflows that come with Headway."
+    ),
+    "SHADOWED_BROKEN_FILE": _warning("Of several files with one id only one is used."),
+    "ID_TAKEN": Rule("info", "Of several files with one id only one is used."),
+    "BINDINGS_IGNORED": _warning("Bindings map workflow ids to objects of slot names and texts."),
+}
+
 READING: Final = {
     "FILE_TOO_LARGE": _error("A workflow file holds at most 1,000,000 bytes."),
     "NOT_UTF8": _error("Workflow files are UTF-8 text."),
@@ -149,6 +159,7 @@ FUNCTIONS: Final = {
 }
 
 CODES: Final[dict[str, Rule]] = {
+    **FILES,
     **READING,
     **SHAPE,
     **PROMPTS,

@@ -38,8 +38,8 @@ OPERATORS: Final[dict[Operator, Kind]] = {
 }
 assert {*OPERATORS, "truthy"} == {*get_args(Operator)}
 
-_JOINTS: Final = ("and", "or", "not")
-_KEYS: Final = ("var", *OPERATORS, *_JOINTS)
+JOINTS: Final = ("and", "or", "not")
+_KEYS: Final = ("var", *OPERATORS, *JOINTS)
 _EXAMPLE: Final = 'Write {"var": "key", "equals": "value"}, or join such with and, or, not.'
 
 
@@ -64,7 +64,7 @@ def read_condition(value: Json, path: Path, report: Report, *, nested: bool = Fa
     unknown = _unknown_keys(value, path, report)
     if "var" in value:
         return _comparison(value, path, report)
-    present = [joint for joint in _JOINTS if joint in value]
+    present = [joint for joint in JOINTS if joint in value]
     if not present:
         if not unknown:
             report.add("CONDITION_SHAPE", path, f"The condition is {shown(value)}.", _EXAMPLE)
@@ -94,7 +94,7 @@ def _comparison(node: JsonObject, path: Path, report: Report) -> Condition:
     present = [operator for operator in OPERATORS if operator in node]
     for operator in present:
         check(OPERATORS[operator], node[operator], (*path, operator), report)
-    _warn_ignored([*present, *(joint for joint in _JOINTS if joint in node)], path, report)
+    _warn_ignored([*present, *(joint for joint in JOINTS if joint in node)], path, report)
     name = node["var"] if isinstance(node["var"], str) else ""
     if not present:
         return Compare(var=name, operator="truthy")

@@ -16,7 +16,7 @@ RuleType: TypeAlias = Literal["contains", "regex", "length", "schema"]
 
 _JOINTS: Final = ("and", "or", "not")
 _EXAMPLE: Final = 'Write {"type": "contains", "value": "…", "message": "…"}, or a list of such.'
-_NEEDED: Final[dict[RuleType, tuple[str, ...]]] = {
+NEEDED: Final[dict[RuleType, tuple[str, ...]]] = {
     "contains": ("value",),
     "regex": ("pattern",),
     "length": ("min", "max"),
@@ -109,7 +109,7 @@ def _rule(node: JsonObject, path: Path, report: Report) -> Rule | None:
 
 
 def _check_complete(kind: RuleType, node: JsonObject, path: Path, report: Report) -> None:
-    needed = _NEEDED[kind]
+    needed = NEEDED[kind]
     if not any(key in node for key in needed):
         report.add(
             "RULE_INCOMPLETE", path, f"The {kind} rule has no {' and no '.join(needed)}.",

@@ -81,7 +81,10 @@ def _lines(most: int | None = None) -> ListOf:
 
 _MODEL_TIER: Final = _one_of(ModelTier)
 _IDENTIFIER_TEXT: Final = Text(1, 128, _IDENTIFIER)
-_CONDITION: Final = AnyRecord()  # read by `conditions`
+# Which findings of the linter an author allows, each with the reason. It changes nothing that runs.
+LINT: Final = Record("lint settings", {"allow": MapOf(Text(1, 512))})
+
+_CONDITION: Final = AnyRecord("condition")  # read by `conditions`
 
 PARAMETER: Final = Record(
     "parameter",
@@ -113,7 +116,9 @@ CONFIRMATION: Final = Either(
 OUTPUT_CONTRACT: Final = Record(
     "output contract", {"contractRef": Text(1, 128)}, {"required": Flag()}
 )
-CRITERIA: Final = Either((ListOf(Anything()), AnyRecord()))  # read by `criteria`
+CRITERIA: Final = Either(
+    (ListOf(Anything()), AnyRecord("criteria"))
+)  # read by `criteria`, as are the items of the list
 
 RULE: Final = Record(
     "validation rule",
@@ -124,7 +129,7 @@ RULE: Final = Record(
         "flags": Text(),
         "min": Number(),
         "max": Number(),
-        "schema": AnyRecord(),
+        "schema": AnyRecord("schema"),
         "condition": _CONDITION,
     },
 )
@@ -198,6 +203,7 @@ STANDARD_STEP: Final = Record(
             "verification", {}, {"command": Text(1, 1024), "prompt": Text(1, 4096)}
         ),
         "checks": ListOf(CHECK, least=1, id_key="id"),
+        "lint": LINT,
     },
     {
         "synthesis": "A synthesis follows a parallel step; give the step type parallel.",
@@ -258,9 +264,13 @@ LOOP_STEP: Final = Record(
         "requireConfirmation": CONFIRMATION,
         "runCondition": _CONDITION,
         "notesOptional": Flag(),
+        "lint": LINT,
     },
-    dict.fromkeys(STANDARD_STEP.optional.keys() - {"functionDefinitions", "requireConfirmation",
-                                                   "runCondition", "notesOptional"}, _IN_THE_BODY),
+    dict.fromkeys(
+        STANDARD_STEP.optional.keys()
+        - {"functionDefinitions", "requireConfirmation", "runCondition", "notesOptional", "lint"},
+        _IN_THE_BODY,
+    ),
 )  # fmt: skip
 DELEGATION: Final = Record(
     "delegation",
@@ -290,6 +300,7 @@ PARALLEL_STEP: Final = Record(
         "synthesis": Record(
             "synthesis", {}, {"prompt": Text(1, 4096), "outputContract": OUTPUT_CONTRACT}
         ),
+        "lint": LINT,
     },
     {
         **dict.fromkeys(("prompt", "promptBlocks", "templateCall", "promptFragments"), _SYNTHETIC),
@@ -335,7 +346,7 @@ REFERENCE: Final = Record(
 )
 USER_CONTRACT: Final = Record(
     "contract",
-    {"id": Text(1, 128, _DOTTED), "kind": Text(1, 128, _DOTTED), "schema": AnyRecord()},
+    {"id": Text(1, 128, _DOTTED), "kind": Text(1, 128, _DOTTED), "schema": AnyRecord("schema")},
     {"guidance": Text(1, 4096)},
 )
 WORKFLOW: Final = Record(
@@ -371,5 +382,7 @@ WORKFLOW: Final = Record(
         "about": Text(1, 4096),
         "examples": ListOf(Text(10, 120), least=1, most=6, unique=True),
         "metricsProfile": _one_of(MetricsProfile),
+        "lint": LINT,
+        "$schema": Text(1, 1024),  # for editors
     },
 )

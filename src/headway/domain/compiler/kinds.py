@@ -47,7 +47,9 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class AnyRecord:
-    """An object whose inside is read by a module of its own."""
+    """An object whose inside is read by a module of its own; `holds` says what is in it."""
+
+    holds: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,5 +165,5 @@ def _warn_unused(loop: JsonObject, kind: LoopKind, path: Path, setting: Setting)
         if key in loop and key not in used:
             setting.report.add(
                 "FIELD_WITHOUT_EFFECT", (*path, key), f"A {kind} loop does not use {key}.",
-                "Remove it, or change the type of the loop.", at_key=True,
+                "Remove it, or change the type of the loop.", at_key=True, mend="remove",
             )  # fmt: skip

@@ -34,30 +34,42 @@ _YAML_ID: Final = re.compile(r"""^id:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#]+))
 
 
 class Document:
-    """A file that could be read: its name, its root object, and where each part stands."""
+    """A file that could be read: its name, text and root object, and where each part stands."""
 
-    def __init__(self, name: str, root: JsonObject, find_places: Callable[[], Places]) -> None:
+    def __init__(
+        self, name: str, source: str, root: JsonObject, find_places: Callable[[], Places]
+    ) -> None:
         self.name: Final = name
+        self.source: Final = source
         self.root: Final = root
         self._find_places = find_places
         self._places: Places | None = None
 
-    def position(self, path: Path, at_key: bool = False) -> Position:  # noqa: FBT001, FBT002 - a place has two ends
-        """Return where the value at `path` begins, or its key; of a missing part, its parent's."""
+    def places(self) -> Places:
+        """Return where each part stands: its key, its value."""
         if self._places is None:
             self._places = self._find_places()
-        length = next(n for n in range(len(path), -1, -1) if path[:n] in self._places)
-        key, value = self._places[path[:length]]
+        return self._places
+
+    def position(self, path: Path, at_key: bool = False) -> Position:  # noqa: FBT001, FBT002 - a place has two ends
+        """Return where the value at `path` begins, or its key; of a missing part, its parent's."""
+        places = self.places()
+        length = next(n for n in range(len(path), -1, -1) if path[:n] in places)
+        key, value = places[path[:length]]
         return key if at_key and length == len(path) else value
+
+
+def is_yaml(name: str) -> bool:
+    """Tell whether a file of this name holds YAML."""
+    return name.endswith(_YAML_SUFFIXES)
 
 
 def read_document(text: bytes, name: str) -> Document | tuple[Diagnostic, ...]:
     """Read a file's bytes. The diagnostics, when there are any, are all errors."""
-    is_yaml = name.endswith(_YAML_SUFFIXES)
     try:
         source = _decoded(text)
         places: Callable[[], Places]
-        if is_yaml:
+        if is_yaml(name):
             tree, places = yaml_reading.read_yaml(source, DEPTH_MAX)
         else:
             tree = _json_tree(source)
@@ -70,7 +82,7 @@ def read_document(text: bytes, name: str) -> Document | tuple[Diagnostic, ...]:
             'Put the workflow into one object: { "id": …, "steps": […] }.',
         )  # fmt: skip
         return _told(name, trouble)
-    document = Document(name, tree, places)
+    document = Document(name, source, tree, places)
     report = Report(name, document.position)
     with contextlib.suppress(Abandoned):
         _check_values(tree, report)
@@ -80,7 +92,7 @@ def read_document(text: bytes, name: str) -> Document | tuple[Diagnostic, ...]:
 def declared_id(text: bytes, name: str) -> str:
     """Return the id a file declares, as far as it can be made out; else the stem of its name."""
     source = text[:FILE_BYTES_MAX].decode("utf-8-sig", errors="replace")
-    if name.endswith(_YAML_SUFFIXES):
+    if is_yaml(name):
         found = _YAML_ID.search(source)
         declared = next(filter(None, found.groups()), "") if found else ""
     else:

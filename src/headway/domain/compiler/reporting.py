@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from headway.domain.compiler.codes import CODES
-from headway.domain.diagnostics import Diagnostic, Path, Position
+from headway.domain.diagnostics import Diagnostic, Mend, MendAction, Path, Position
 from headway.domain.values import Json
 
 PROBLEMS_MAX: Final = 100
@@ -41,9 +41,19 @@ class Report:
         self.has_errors = False
 
     def add(  # noqa: PLR0913 - the fields of a diagnostic
-        self, code: str, path: Path, what: str, remedy: str, *, why: str = "", at_key: bool = False
+        self,
+        code: str,
+        path: Path,
+        what: str,
+        remedy: str,
+        *,
+        why: str = "",
+        at_key: bool = False,
+        mend: MendAction | None = None,
     ) -> None:
         """Record a problem of the value at `path`, or of its key. `why` sharpens the code's rule.
+
+        `mend` says how the value can be mended where that is certain.
 
         Raises Abandoned when the report is full.
         """
@@ -64,6 +74,7 @@ class Report:
                 what=what,
                 why=why or rule.why,
                 remedy=remedy,
+                mend=Mend(action=mend, path=path) if mend else None,
             )
         )
 
@@ -79,6 +90,7 @@ class Report:
                 what=f"The file has more than {PROBLEMS_MAX} problems.",
                 why=CODES["TOO_MANY_PROBLEMS"].why,
                 remedy="Mend the ones listed and look again.",
+                mend=None,
             )
             found.append(more)
         return tuple(found)

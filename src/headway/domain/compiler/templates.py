@@ -28,7 +28,7 @@ from headway.domain.values import Json, JsonObject
 from headway.domain.workflow import Function
 
 _ROUTINE: Final = re.compile(r"(?:([a-z][a-z0-9_-]*)\.)?routine-([a-z0-9_-]+)")
-_KEPT: Final = frozenset({"id", "title", "templateCall", "runCondition"})
+_KEPT: Final = frozenset({"id", "title", "templateCall", "runCondition", "lint"})
 _WITHOUT_EFFECT: Final = frozenset({"askForFiles", "hasValidation", "prompt", "promptBlocks"})
 
 
