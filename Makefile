@@ -10,7 +10,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 $(shell [ ! -e $(READY) ] || { [ "$$(cat $(READY))" = "$(CURDIR)" ] && $(PYTHON) -c ''; } 2>/dev/null || rm -rf .venv)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format coverage reference bench simulate fuzz clean
+.PHONY: help setup demo test check format coverage reference bench simulate crash fuzz clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ simulate: $(READY) ## simulate agents, faults and crashes (SEED=7 EVENTS=1000000
 
 fuzz: $(READY) ## send the doors what nobody should, and see them serve on (SECONDS=60 SEED=1 DOOR=http)
 	@$(PYTHON) -m fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(DOOR),--door $(DOOR)) $(ARGS)
+
+crash: $(READY) ## kill servers under load and see that nothing is lost or doubled (SEED=7 KILLS=50)
+	@$(PYTHON) -m crash $(if $(SEED),--seed $(SEED)) $(if $(KILLS),--kills $(KILLS)) $(ARGS)
 
 clean: ## remove the environment and everything the tools left behind
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* htmlcov build dist

@@ -14,7 +14,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench import advances, full_store, http, linting, postgres, proofs, search, threads, verbs
+from bench import (
+    advances,
+    full_store,
+    http,
+    linting,
+    postgres,
+    proofs,
+    search,
+    threads,
+    verbs,
+)
 from bench.figures import Figure, as_json, over, table
 from bench.machine import facts
 from bench.sizes import FULL, QUICK, Sizes

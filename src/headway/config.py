@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
+from headway.home import HOME, TOKEN, expand, home_folder, user_home
+
 GateMode: TypeAlias = Literal["advisory", "enforce"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 PREFIX: Final = "HEADWAY_"
-HOME: Final = "HEADWAY_HOME"
 WORKFLOW_PATH: Final = "HEADWAY_WORKFLOW_PATH"
 GATES: Final = "HEADWAY_GATES"
 ELICITATION: Final = "HEADWAY_ELICITATION"
@@ -25,7 +26,6 @@ LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
 DATABASE_URL: Final = "HEADWAY_DATABASE_URL"
 HOST: Final = "HEADWAY_HOST"
 PORT: Final = "HEADWAY_PORT"
-TOKEN: Final = "HEADWAY_TOKEN"
 TEST_DATABASE_URL: Final = "HEADWAY_TEST_DATABASE_URL"
 KNOWN: Final = (
     HOME,
@@ -41,7 +41,6 @@ KNOWN: Final = (
 )
 SECRET: Final = (DATABASE_URL, TOKEN, TEST_DATABASE_URL)  # a password may stand in them
 
-HOME_DEFAULT: Final = "~/.headway"
 HOST_DEFAULT: Final = "127.0.0.1"
 PORT_MAX: Final = 65_535
 TOKEN_LENGTH_MIN: Final = 16
@@ -90,16 +89,16 @@ def process_settings() -> Settings:
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """Read settings from an environment; `ConfigError` names the first one that cannot be used."""
-    user_home = Path(environ.get("HOME") or Path.home())
-    folders = _folders(environ.get(WORKFLOW_PATH, ""), user_home)
+    own = user_home(environ)
+    folders = _folders(environ.get(WORKFLOW_PATH, ""), own)
     missing = tuple(
         f"{WORKFLOW_PATH} names {folder}, which is not a folder (yet)."
         for folder in folders
         if not Path(folder).is_dir()
     )
     return Settings(
-        home=_home(environ.get(HOME) or HOME_DEFAULT, user_home),
-        user_home=user_home,
+        home=_home(environ),
+        user_home=own,
         workflow_path=folders,
         gates=_gates(environ.get(GATES) or "advisory"),
         elicitation=_elicitation(environ.get(ELICITATION) or "on"),
@@ -113,12 +112,12 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     )
 
 
-def _home(text: str, user_home: Path) -> Path:
-    folder = _expand(text, user_home)
+def _home(environ: Mapping[str, str]) -> Path:
+    folder = home_folder(environ)
     if not folder.is_absolute():
         raise ConfigError(
             HOME,
-            f"{text!r} is a relative path, which would mean another store in every folder.",
+            f"{environ[HOME]!r} is a relative path, which would mean a store in every folder.",
             "Give an absolute path, or one that begins with ~/.",
         )
     return folder
@@ -169,12 +168,12 @@ def checked_token(source: str, text: str) -> str:
     return token
 
 
-def _folders(text: str, user_home: Path) -> tuple[str, ...]:
+def _folders(text: str, own: Path) -> tuple[str, ...]:
     found: list[str] = []
     for entry in text.split(os.pathsep):
         if not entry.strip():
             continue
-        folder = _expand(entry.strip(), user_home)
+        folder = expand(entry.strip(), own)
         if not folder.is_absolute():
             raise ConfigError(
                 WORKFLOW_PATH,
@@ -184,12 +183,6 @@ def _folders(text: str, user_home: Path) -> tuple[str, ...]:
         if str(folder) not in found:
             found.append(str(folder))
     return tuple(found)
-
-
-def _expand(text: str, user_home: Path) -> Path:
-    if text == "~" or text.startswith(("~/", "~\\")):
-        return user_home / text[2:]
-    return Path(text)
 
 
 def _gates(text: str) -> GateMode:

@@ -11,6 +11,7 @@ from tests.support.up import up
 
 CI = os.environ.get("CI") == "true"  # noqa: TID251  on CI a skip is a failure
 SECONDS_MAX = 170
+RELAYED = Path(__file__).parents[1] / "support" / "relayed_mcp.py"
 
 
 def test_all_recorded_runs_agree_over_stdio() -> None:
@@ -31,8 +32,12 @@ def test_all_recorded_runs_agree_over_http_on_postgresql(tmp_path: Path) -> None
         replay_over_http(tmp_path, HEADWAY_DATABASE_URL=url)
 
 
+def test_all_recorded_runs_agree_through_the_relay() -> None:
+    agree("--server", f"{sys.executable} {RELAYED}")
+
+
 def replay(**settings: str) -> None:
-    agree("--server", f"{sys.executable} -m headway mcp", **settings)
+    agree("--server", f"{sys.executable} -m headway mcp --in-process", **settings)
 
 
 def replay_over_http(root: Path, **settings: str) -> None:

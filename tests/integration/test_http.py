@@ -2,11 +2,13 @@
 
 import http.client
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from mcp.types import CallToolResult
 from headway.domain.values import Json, JsonObject
 from headway.mcp.http import INLINE_BYTES_MAX
 from headway.mcp.refusals import BODY_BYTES_MAX
+from tests.support.fake_verbs_server import WAIT_SECONDS
 from tests.support.up import (
     ANSWER_SECONDS_MAX,
     ENVELOPE,
@@ -24,6 +27,7 @@ from tests.support.up import (
     MODERN_VERSION,
     Up,
     call,
+    head,
     message,
     structured,
     told,
@@ -259,8 +263,8 @@ def test_arguments_are_judged_as_on_stdio(served: Up) -> None:
     assert "workflowId" in json.dumps(fault["details"])
 
 
-@pytest.fixture(scope="module")
-def rote() -> Iterator[Up]:
+@contextmanager
+def serve_by_rote() -> Iterator[Up]:
     """Serve verbs that wait for one another, break, and answer what cannot be written."""
     script = [sys.executable, "-m", "tests.support.rote_http_server"]
     with subprocess.Popen(
@@ -270,6 +274,24 @@ def rote() -> Iterator[Up]:
         port = int(process.stdout.readline())
         yield Up(process, {"port": port, "url": f"http://127.0.0.1:{port}"}, Path("/dev/null"))
         process.kill()
+
+
+@pytest.fixture(scope="module")
+def rote() -> Iterator[Up]:
+    with serve_by_rote() as server:
+        yield server
+
+
+def test_a_call_that_does_not_end_holds_the_end_no_longer_than_a_second_signal() -> None:
+    waiting = json.dumps(call("continue_workflow", {"continueToken": "st_wait"})).encode()
+    with serve_by_rote() as server, server.connect() as client:
+        client.sendall(head(waiting) + waiting)
+        assert server.get("/healthz")[0] == 200  # by now the call was read
+        server.process.terminate()
+        server.wait_until_refused()
+        asked = time.monotonic()
+        assert server.stop(signal.SIGINT) == 0
+        assert time.monotonic() - asked < WAIT_SECONDS / 2
 
 
 def test_calls_run_side_by_side(rote: Up) -> None:

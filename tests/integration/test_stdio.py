@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from headway.application.requests import Json, JsonObject
-from headway.mcp.frames import LINE_BYTES_MAX
+from headway.mcp.lines import LINE_BYTES_MAX
 
 SERVER = Path(__file__).parents[1] / "support" / "fake_verbs_server.py"
 PROTOCOL_VERSION = "2025-06-18"

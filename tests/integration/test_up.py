@@ -17,12 +17,11 @@ from headway.domain.values import Json
 from headway.server_lock import read_lock
 from tests.support.up import (
     EXIT_SECONDS_MAX,
-    FORM,
-    HANDSHAKE_VERSION,
     Up,
     call,
     command,
     environment,
+    head,
     structured,
     try_up,
     up,
@@ -203,10 +202,10 @@ def test_a_call_in_flight_gets_its_answer_while_new_ones_are_refused(tmp_path: P
         arguments = {"continueToken": token, "intent": "advance", "output": output}
         body = json.dumps(call("continue_workflow", arguments)).encode()
         with server.connect() as slow:
-            slow.sendall(_head(body) + body[:40])
+            slow.sendall(head(body) + body[:40])
             assert server.get("/healthz")[0] == 200  # by now the beginning was read
             server.process.terminate()
-            _wait_until_refused(server)
+            server.wait_until_refused()
             slow.sendall(body[40:])
             answer = _answer(slow)
         assert server.process.wait(EXIT_SECONDS_MAX) == 0
@@ -219,10 +218,10 @@ def test_a_client_that_never_ends_its_request_holds_the_end_no_longer_than_a_sec
     tmp_path: Path,
 ) -> None:
     with up(tmp_path) as server, server.connect() as slow:
-        slow.sendall(_head(b"x" * 100) + b"x")
+        slow.sendall(head(b"x" * 100) + b"x")
         assert server.get("/healthz")[0] == 200
         server.process.terminate()
-        _wait_until_refused(server)
+        server.wait_until_refused()
         assert server.stop(signal.SIGINT) == 0
 
 
@@ -250,9 +249,9 @@ def test_a_thousand_idle_connections_and_one_that_never_reads_stop_nobody(
             deaf = opened.enter_context(served.connect())
             listing = json.dumps(call("list_workflows", {"workspacePath": str(home_root)})).encode()
             deaf.settimeout(0)
-            _fill(deaf, _head(listing) + listing)
+            _fill(deaf, head(listing) + listing)
             half = opened.enter_context(served.connect())
-            half.sendall(_head(listing)[:20])
+            half.sendall(head(listing)[:20])
             assert served.start(home_root / "work")["pending"]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -270,17 +269,6 @@ def _made(root: Path, name: str) -> str:
     return name
 
 
-def _head(body: bytes) -> bytes:
-    lines = {
-        "host": "127.0.0.1",
-        **FORM,
-        "mcp-protocol-version": HANDSHAKE_VERSION,
-        "content-length": str(len(body)),
-    }
-    told = "".join(f"{name}: {text}\r\n" for name, text in lines.items())
-    return f"POST /mcp HTTP/1.1\r\n{told}\r\n".encode()
-
-
 def _answer(connection: socket.socket) -> dict[str, Json]:
     received = b""
     while chunk := connection.recv(65536):
@@ -288,16 +276,6 @@ def _answer(connection: socket.socket) -> dict[str, Json]:
     answer = json.loads(received.partition(b"\r\n\r\n")[2])
     assert isinstance(answer, dict)
     return answer
-
-
-def _wait_until_refused(server: Up) -> None:
-    deadline = time.monotonic() + EXIT_SECONDS_MAX
-    while time.monotonic() < deadline:
-        try:
-            server.connect().close()
-        except (ConnectionRefusedError, ConnectionResetError):
-            return
-    pytest.fail("the server still takes connections")
 
 
 def _fill(connection: socket.socket, request: bytes) -> None:

@@ -17,6 +17,8 @@ from headway.application.requests import (
 from headway.mcp.server import build_server
 from headway.mcp.stdio import serve_stdio
 
+WAIT_SECONDS = 30
+
 
 class RoteVerbs:
     """`st_wait` waits for `st_go`: answered only when calls run side by side."""
@@ -39,7 +41,7 @@ class RoteVerbs:
     def continue_workflow(self, request: ContinueWorkflow) -> Reply:
         match request.continue_token:
             case "st_wait":
-                assert self.go.wait(30)
+                assert self.go.wait(WAIT_SECONDS)
             case "st_go":
                 self.go.set()
             case "st_surrogate":

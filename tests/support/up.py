@@ -7,9 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from headway.domain.values import Json, JsonObject
 from tests.support.front_door import PLAIN
@@ -92,11 +95,33 @@ class Up:
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=ANSWER_SECONDS_MAX)
 
+    def wait_until_refused(self) -> None:
+        """Wait until a server that was told to stop takes no connections any more."""
+        deadline = time.monotonic() + EXIT_SECONDS_MAX
+        while time.monotonic() < deadline:
+            try:
+                self.connect().close()
+            except (ConnectionRefusedError, ConnectionResetError):
+                return
+        pytest.fail("the server still takes connections")
+
 
 FORM = {
     "content-type": "application/json",
     "accept": "application/json, text/event-stream",
 }
+
+
+def head(body: bytes) -> bytes:
+    """Return the head of a request with this body, for a client that says it piece by piece."""
+    lines = {
+        "host": "127.0.0.1",
+        **FORM,
+        "mcp-protocol-version": HANDSHAKE_VERSION,
+        "content-length": str(len(body)),
+    }
+    told = "".join(f"{name}: {text}\r\n" for name, text in lines.items())
+    return f"POST /mcp HTTP/1.1\r\n{told}\r\n".encode()
 
 
 def call(tool: str, arguments: JsonObject, request: Json = 1) -> dict[str, Json]:
@@ -150,9 +175,9 @@ def prepare(root: Path) -> Path:
 
 
 def try_up(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run `headway up` where it is expected to end by itself."""
+    """Run `headway up` where it is expected to end by itself, and to say why in JSON."""
     return subprocess.run(
-        command(*words),
+        command("--json", *words),
         env=environment(root, **more),
         capture_output=True,
         text=True,

@@ -63,7 +63,10 @@ class InspectWorkflow(Value):
 
 
 class StartWorkflow(Value):
-    """Begin a session. `preferences` is None when the caller chose nothing."""
+    """Begin a session. `preferences` is None when the caller chose nothing.
+
+    `call_key` is drawn by a caller who may send this very call again; it begins one session.
+    """
 
     workflow_id: str
     workspace_path: str
@@ -71,6 +74,7 @@ class StartWorkflow(Value):
     model_tier: ModelTier | None = None
     context: JsonObject = {}
     preferences: Preferences | None = None
+    call_key: str | None = None
 
 
 class ContinueWorkflow(Value):

@@ -1,5 +1,7 @@
 """`headway mcp`: one MCP client, served on stdin and stdout, in this process.
 
+Where a server serves this home, `__main__` has let the relay take the command, and this module is
+not reached.
 stdout carries the protocol alone; the log goes to stderr. Settings that cannot be used are refused
 before anything is opened.
 """
@@ -25,8 +27,9 @@ logger = logging.getLogger("headway")
 
 
 @click.command("mcp")
-def command() -> None:
-    """Serve the seven MCP tools on stdin and stdout."""
+@click.option("--in-process", is_flag=True, help="Serve here even while headway up runs.")
+def command(*, in_process: bool) -> None:  # noqa: ARG001 - its absence is what the relay looks for
+    """Serve the seven MCP tools on stdin and stdout, through headway up where it runs."""
     settings = _settings()
     logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
     for warning in settings.warnings:

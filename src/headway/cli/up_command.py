@@ -26,7 +26,9 @@ from headway.application.faults import Fault, fault_reply
 from headway.application.requests import Json
 from headway.application.verbs import Verbs
 from headway.bootstrap import open_engine
-from headway.config import PORT_MAX, TOKEN, ConfigError, Settings, checked_token, process_settings
+from headway.cli.refusing import Refusal, envelope
+from headway.config import PORT_MAX, ConfigError, Settings, checked_token, process_settings
+from headway.home import TOKEN
 from headway.mcp.http import McpOverHttp
 from headway.mcp.server import build_server
 from headway.server_lock import AlreadyServed, Running, ServerLock
@@ -34,7 +36,6 @@ from headway.web.app import build_app
 from headway.web.guard import Rules, is_loopback
 from headway.web.serving import PortTaken, listen, raise_open_files_limit, serve
 
-EXIT_INTERRUPTED: Final = 130
 LOG_FORMAT: Final = "%(levelname)s %(name)s: %(message)s"
 # Collections are rare and short: what start-up made is frozen, what a call makes dies with it.
 GC_THRESHOLDS: Final = (20_000, 20, 100)
@@ -43,11 +44,11 @@ MCP_PATH: Final = "/mcp"
 logger = logging.getLogger("headway")
 
 
-class Refused(click.ClickException):
+class Refused(Refusal):
     """The server does not start: a code, what is in the way, and what to do."""
 
     def __init__(self, code: str, message: str, remedy: str) -> None:
-        super().__init__(f"{code}: {message} {remedy}")
+        super().__init__(envelope(message, remedy, code))
 
 
 @click.command("up")
@@ -95,10 +96,7 @@ def command(host: str | None, port: int | None, token_file: Path | None, as_json
                 serve(app, listener, started)
             logger.info("stopped")
     except Fault as fault:
-        told = fault_reply(fault)
-        raise Refused(str(told["code"]), fault.message, fault.remedy) from fault
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+        raise Refusal(fault_reply(fault)) from fault
 
 
 def _settings(host: str | None, port: int | None, token_file: Path | None) -> Settings:

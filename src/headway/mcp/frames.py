@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from headway.application.requests import Json, JsonObject
+from headway.mcp.lines import LINE_BYTES_MAX
 
-LINE_BYTES_MAX: Final = 64 * 1024 * 1024  # four times the largest artifact
 # The engine allows 64 levels in a context or artifact and says so itself; a frame's limit lies
 # well above it, so that only what no verb could accept is refused here.
 NESTING_MAX: Final = 128

@@ -5,14 +5,13 @@ read when the interpreter ends takes the process down with a fatal error.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
+LINE_BYTES_MAX: Final = 64 * 1024 * 1024  # four times the largest artifact
 CHUNK_BYTES: Final = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line without its end; `whole` is false when only its first bytes were kept."""
 
     data: bytes

@@ -11,7 +11,8 @@ from mcp.types.jsonrpc import HEADER_MISMATCH, INTERNAL_ERROR, UNSUPPORTED_PROTO
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from headway.application.requests import Json
-from headway.mcp.frames import INVALID_PARAMS, INVALID_REQUEST, LINE_BYTES_MAX, Rejection
+from headway.mcp.frames import INVALID_PARAMS, INVALID_REQUEST, Rejection
+from headway.mcp.lines import LINE_BYTES_MAX
 
 BODY_BYTES_MAX: Final = LINE_BYTES_MAX  # what passes on stdio passes here
 VERSIONS: Final = (*MODERN_PROTOCOL_VERSIONS, *HANDSHAKE_PROTOCOL_VERSIONS)

@@ -6,10 +6,9 @@ traceback and told to the caller without internals.
 """
 
 import logging
-from typing import Final, Protocol, assert_never
+from functools import partial
+from typing import Final, NamedTuple, Protocol, assert_never
 
-import anyio
-import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -29,6 +28,7 @@ from mcp.types import (
     ReadResourceResult,
     TextContent,
 )
+from msgspec.structs import replace
 
 from headway.application.faults import Fault, fault_reply, internal_fault
 from headway.application.requests import (
@@ -49,9 +49,11 @@ from headway.mcp.arguments import parse_arguments, unknown_tool
 from headway.mcp.asking import ask, can_ask
 from headway.mcp.fault_log import log_fault
 from headway.mcp.prompts import PROMPTS, get_prompt
+from headway.mcp.relay.messages import CALL_KEY
 from headway.mcp.render import render_fault, render_reply
 from headway.mcp.resources import RESOURCES, TEMPLATES, read_resource
 from headway.mcp.schemas import INPUT_SCHEMAS
+from headway.mcp.threads import Threads
 from headway.mcp.tools import INSTRUCTIONS, tool_list
 
 SERVER_NAME: Final = "headway"
@@ -68,6 +70,14 @@ class People(Protocol):
 
     def decide_gate(self, request: DecideGate) -> Reply:
         """Record a person's answer."""
+
+
+class Call(NamedTuple):
+    """A tool call; `key` is that of a caller who may send it again."""
+
+    tool: str
+    arguments: JsonObject
+    key: str | None = None
 
 
 class Verbs(Protocol):
@@ -108,42 +118,37 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     A gate is put before the user of a client that can show it, unless the verbs have no `people`.
     """
     people = verbs.people
-    threads = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
+    threads = Threads(CALLS_AT_ONCE_MAX)
 
     async def list_tools(
         _context: ServerRequestContext, _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         return ListToolsResult(tools=tool_list())
 
-    async def answered(params: CallToolRequestParams) -> CallToolResult:
-        return await anyio.to_thread.run_sync(
-            answer, verbs, params.name, params.arguments or {}, user_home, limiter=threads
-        )
+    async def answered(call: Call) -> CallToolResult:
+        return await threads.run(partial(answer, verbs, call, user_home))
 
     async def call_tool(
         context: ServerRequestContext, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        result = await answered(params)
+        call = Call(params.name, params.arguments or {}, _call_key(context))
+        result = await answered(call)
         gate = _gate_of(result)
         if gate is None or people is None or not can_ask(context):
             return result
-        shown = await anyio.to_thread.run_sync(
-            people.show_gate, ShowGate(gate=gate), limiter=threads
-        )
+        shown = await threads.run(partial(people.show_gate, ShowGate(gate=gate)))
         decision = await ask(context, params, shown)
         if isinstance(decision, InputRequiredResult):
             return decision
         if decision is None:
             return result
-        await anyio.to_thread.run_sync(decide, people, decision, limiter=threads)
-        return await answered(params)
+        await threads.run(partial(decide, people, decision))
+        return await answered(call)
 
     async def read(
         _context: ServerRequestContext, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        return await anyio.to_thread.run_sync(
-            _read, verbs, str(params.uri), user_home, limiter=threads
-        )
+        return await threads.run(partial(_read, verbs, str(params.uri), user_home))
 
     return Server(
         SERVER_NAME,
@@ -206,15 +211,19 @@ def _protocol_error(fault: Fault, method: str, user_home: str) -> MCPError:
     return MCPError(INVALID_PARAMS, f"{reply['message']} {fault.remedy}", data)
 
 
-def answer(verbs: Verbs, tool: str, arguments: JsonObject, user_home: str) -> CallToolResult:
+def answer(verbs: Verbs, call: Call, user_home: str) -> CallToolResult:
     """Call a verb and return its reply, or the fault it ended in, as a tool result."""
+    tool = call.tool
     try:
         if tool not in INPUT_SCHEMAS:
             raise unknown_tool(tool)  # noqa: TRY301 - told like every other fault
-        reply = perform(verbs, parse_arguments(tool, arguments))
+        request = parse_arguments(tool, call.arguments)
+        if isinstance(request, StartWorkflow) and call.key is not None:
+            request = replace(request, call_key=call.key)
+        reply = perform(verbs, request)
         return _result(reply, render_reply(tool, reply))
     except Fault as fault:
-        log_fault(tool, arguments, fault)
+        log_fault(tool, call.arguments, fault)
         return _fault_result(fault, user_home)
     except Exception:  # the outermost loop of a surface: a bug must not end the session
         logger.exception("%s failed", tool)
@@ -255,6 +264,11 @@ def _gate_of(result: CallToolResult) -> str | None:
     if not isinstance(reply, dict) or reply.get("kind") != "gate_checkpoint":
         return None
     return str(reply["gateId"])
+
+
+def _call_key(context: ServerRequestContext) -> str | None:
+    key = (context.meta or {}).get(CALL_KEY)
+    return key if isinstance(key, str) else None
 
 
 def _fault_result(fault: Fault, user_home: str) -> CallToolResult:

@@ -39,14 +39,13 @@ from mcp.types import (
 from headway.mcp.frames import (
     INVALID_PARAMS,
     INVALID_REQUEST,
-    LINE_BYTES_MAX,
     Frame,
     Rejection,
     RequestId,
     over_long,
     read_frame,
 )
-from headway.mcp.lines import Line, read_lines
+from headway.mcp.lines import LINE_BYTES_MAX, Line, read_lines
 from headway.mcp.refusals import reasoned
 
 DRAIN_SECONDS_MAX: Final = 30.0  # for answers still owed when stdin ends

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from headway.application.requests import Json
 from headway.mcp.frames import (
     INVALID_REQUEST,
-    LINE_BYTES_MAX,
     NESTING_MAX,
     PARSE_ERROR,
     Frame,
@@ -19,6 +18,7 @@ from headway.mcp.frames import (
     over_long,
     read_frame,
 )
+from headway.mcp.lines import LINE_BYTES_MAX
 
 CALL: dict[str, Json] = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "x"}}
 

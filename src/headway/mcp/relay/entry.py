@@ -1,0 +1,42 @@
+"""Where the relay begins: is this home served? Then relay; else whoever asked serves by himself."""
+
+import json
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from headway.mcp.lines import LINE_BYTES_MAX, read_lines
+from headway.mcp.relay.relaying import Relay
+from headway.server_lock import read_lock
+
+EXIT_INTERRUPTED: Final = 130
+
+
+def relay_if_served(home: Path, token: str | None) -> bool:
+    """Relay between stdin, stdout and the server of a home until the client leaves.
+
+    Returns False, at once and with nothing read, when there is no server.
+    """
+    look = partial(read_lock, home)
+    if look() is None:
+        return False
+    out = os.dup(1)
+    os.dup2(2, 1)  # stdout carries the protocol alone: whatever else prints goes to stderr
+    try:
+        _relay(Relay(look, out, token))
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    return True
+
+
+def _relay(relay: Relay) -> None:
+    for line in read_lines(partial(os.read, 0), LINE_BYTES_MAX):
+        if not line.whole:
+            from headway.mcp.frames import over_long
+
+            relay.tell(json.dumps(over_long(line.data).reply()).encode())
+        elif line.data.strip():
+            relay.receive(line.data)
+    relay.drain()

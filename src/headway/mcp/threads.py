@@ -1,0 +1,71 @@
+"""Threads for calls: from the event loop to a thread and back, one hop, so many at once.
+
+They are daemons: a call that never ends cannot keep a process from ending, and leaves behind what
+any crash would, which is nothing half done.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
+
+Answer = TypeVar("Answer")
+
+
+class _Call(Generic[Answer]):
+    """A call, and the future that waits for it."""
+
+    def __init__(self, ask: Callable[[], Answer]) -> None:
+        self._loop: Final = asyncio.get_running_loop()
+        self._ask: Final = ask
+        self.future: Final[asyncio.Future[Answer]] = self._loop.create_future()
+
+    def make(self) -> None:
+        """Call, in the thread this runs in, and pass the outcome to the event loop."""
+        try:
+            answer = self._ask()
+        except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
+            self._pass_on(self._fail, error)
+        else:
+            self._pass_on(self._succeed, answer)
+
+    def _pass_on(self, settle: Callable[..., None], outcome: Answer | BaseException) -> None:
+        try:
+            self._loop.call_soon_threadsafe(settle, outcome)
+        except RuntimeError:
+            if not self._loop.is_closed():  # a closed loop has nobody left who waits
+                raise
+
+    def _succeed(self, answer: Answer) -> None:
+        if not self.future.done():  # nobody waits for a call that was cancelled
+            self.future.set_result(answer)
+
+    def _fail(self, error: BaseException) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+
+
+class Threads:
+    """At most `most` threads, started as they are needed; further calls wait for a free one."""
+
+    def __init__(self, most: int) -> None:
+        self._most: Final = most
+        self._started = 0
+        self._free = threading.Semaphore(0)
+        self._waiting: queue.SimpleQueue[_Call[object]] = queue.SimpleQueue()
+
+    async def run(self, ask: Callable[[], Answer]) -> Answer:
+        """Return what a call returns or raise what it raises; it is made even if cancelled."""
+        call = _Call(ask)
+        if self._started < self._most and not self._free.acquire(blocking=False):
+            self._started += 1
+            name = f"call-{self._started}"
+            threading.Thread(target=self._work, name=name, daemon=True).start()
+        self._waiting.put(call)  # type: ignore[arg-type]  # a thread does not look at the answer
+        return await call.future
+
+    def _work(self) -> None:
+        while True:
+            self._waiting.get().make()
+            self._free.release()
