@@ -4,6 +4,7 @@ The same seed simulates the same worlds, event for event, on every machine.
 """
 
 import argparse
+import logging
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--world", type=int, default=1, help="the first world (default: 1)")
     parser.add_argument("--store", choices=("memory", "sqlite", "postgres"), default="memory")
     given = parser.parse_args(arguments)
+    logging.getLogger("headway").setLevel(
+        logging.ERROR
+    )  # what agents do wrong by chance is no news
     telling = Telling()
     with _setting(given.store) as setting:
         tally, failure = run(given.seed, given.events, setting, first=given.world, listener=telling)

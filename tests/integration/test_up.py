@@ -280,10 +280,11 @@ def _answer(connection: socket.socket) -> dict[str, Json]:
 
 def _fill(connection: socket.socket, request: bytes) -> None:
     """Send requests until the other side takes no more of them: its answers have nowhere to go."""
-    waited = 0
+    waited, rest = 0, b""
     while waited < 3:
+        rest = rest or request * 200
         try:
-            connection.send(request * 200)
+            rest = rest[connection.send(rest) :]  # the next one begins where this one ended
         except BlockingIOError:
             waited += 1
             time.sleep(0.1)
