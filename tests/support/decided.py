@@ -15,6 +15,7 @@ from headway.domain.ids import AttemptId, WorkflowHash, session_id
 from headway.domain.state import Outcome, SessionState, fold
 from headway.domain.workflow import Workflow
 
+SUFFIXES = (".json", ".yaml", ".yml")
 SESSION = session_id(bytes(range(16)))
 
 
@@ -32,11 +33,16 @@ def compile_text(
 def read_documents(folder: Path) -> dict[str, Document]:
     """Return the readable documents under a folder, by path."""
     found = {}
-    for path in sorted(folder.rglob("*.json")):
+    for path in workflow_files(folder):
         document = read_document(path.read_bytes(), str(path))
         if isinstance(document, Document):
             found[str(path.relative_to(folder))] = document
     return found
+
+
+def workflow_files(folder: Path) -> list[Path]:
+    """Return the workflow files under a folder, in order of path."""
+    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
 
 
 @dataclass
