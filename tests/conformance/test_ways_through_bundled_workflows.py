@@ -70,8 +70,12 @@ WAYS: Final = (
     Way("refactoring", {"frame": {"size": "small"}}, "frame pin change prove handoff"),
     Way(
         "refactoring",
-        {"frame": {"size": "medium"}, "moves": {"slices": [SLICE, SLICE]}},
-        f"frame pin shapes moves agree move move prove {REVIEW} handoff",
+        {
+            "frame": {"size": "medium"},
+            "moves": {"slices": [SLICE, SLICE]},
+            "fresh-eyes": {"openFindings": 0},
+        },
+        "frame pin shapes moves agree move move prove fresh-eyes settle-review handoff",
     ),
     Way(
         "refactoring",
