@@ -14,8 +14,6 @@ import pytest
 
 import headway
 from headway.domain.commands import Advance, Start
-from headway.domain.compiler.reading import Document
-from headway.domain.compiler.templates import routine_template_id
 from headway.domain.context import merged_context
 from headway.domain.cursor import Place, locate
 from headway.domain.events import AdvanceBlocked, Opened, StepAdvanced
@@ -25,7 +23,7 @@ from headway.domain.rendering.prompt import StepView, render_step
 from headway.domain.state import Outcome
 from headway.domain.values import Json, JsonObject
 from headway.domain.workflow import Item, Step, Workflow
-from tests.support.decided import Decided, compile_text, read_documents
+from tests.support.decided import Decided, compile_text, routines_in
 from tests.support.satisfying import passing_artifacts, passing_notes
 
 BUNDLED: Final = Path(headway.__file__).parent / "workflows"
@@ -169,18 +167,9 @@ WAYS: Final = (
 
 
 @cache
-def routines() -> dict[str, Document]:
-    named = {
-        routine_template_id(str(document.root["id"])): document
-        for document in read_documents(BUNDLED).values()
-    }
-    return {name: document for name, document in named.items() if name}
-
-
-@cache
 def bundled(name: str) -> Workflow:
     path = BUNDLED / f"{name}.yaml"
-    return compile_text(path.read_bytes(), routines(), path.name)
+    return compile_text(path.read_bytes(), routines_in(BUNDLED), path.name)
 
 
 class Run:
