@@ -49,7 +49,8 @@ class SqlCustody:
                 raise Conflict
             end = events[-1]
             begun = _one(cursor, statements.BEGIN_STREAM, stream, end.version, end.hash)
-            assert begun is not None
+            if begun is None:  # another was first while this one waited for it
+                raise Conflict
             key = int(begun[0])
             cursor.executemany(statements.KEEP_EVENT, [(key, *event) for event in events])
             cursor.executemany(
@@ -68,11 +69,11 @@ class SqlCustody:
         """Replace a stream's summary, words and these attempts. Conflict unless at the version."""
 
         def work(cursor: Cursor) -> bool:
+            cursor.execute(statements.HOLD_STREAM, (stream,))
             row = _one(cursor, statements.STREAM_HEAD, stream)
             if row is None or row[1] != version:
                 raise Conflict
             key = int(row[0])
-            cursor.execute(custody_statements.HOLD_STREAM, (key,))
             _project(cursor, key, projections)
             self._search.drop(cursor, key)
             return self._search.add(cursor, key, projections.words)
@@ -93,13 +94,14 @@ class SqlCustody:
         self._database.read(lambda cursor: _spare(cursor, own, seen, stream))
 
         def work(cursor: Cursor) -> Purged | None:
+            # The stream first, as an append has it: two that wait for each other are none.
+            cursor.execute(statements.HOLD_STREAM, (stream,))
             if self._hold_blobs is not None:
                 cursor.execute(self._hold_blobs, ())
             row = _one(cursor, statements.STREAM_HEAD, stream)
             if row is None:
                 return None
             key = int(row[0])
-            cursor.execute(custody_statements.HOLD_STREAM, (key,))
             lone = set(own)
             _spare(cursor, lone, seen, stream)
             values = (tombstone.session, tombstone.purged_at, tombstone.reason)

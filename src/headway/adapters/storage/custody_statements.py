@@ -84,9 +84,6 @@ STRAYS: Final = (
 # PostgreSQL: hold the blobs against everyone who adds some, until the transaction ends.
 HOLD_BLOBS: Final = "LOCK TABLE blobs IN EXCLUSIVE MODE"
 
-# Hold a stream against appends until the transaction ends.
-HOLD_STREAM: Final = "UPDATE streams SET version = version WHERE id = ?"
-
 # Remove an attempt; all attempts, gates, summary and events of a stream; the stream; a blob.
 DROP_ATTEMPT: Final = "DELETE FROM attempts WHERE nonce = ?"
 DROP_ATTEMPTS: Final = "DELETE FROM attempts WHERE stream = ?"

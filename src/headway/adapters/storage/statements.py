@@ -9,6 +9,9 @@ from typing import Final
 # Where a stream stands: its id, version and last hash.
 STREAM_HEAD: Final = "SELECT id, version, head_hash FROM streams WHERE name = ?"
 
+# Hold a stream until the transaction ends; what is read of it afterwards stays as it is.
+HOLD_STREAM: Final = "UPDATE streams SET version = version WHERE name = ?"
+
 # Begin a stream at the version its first append reaches, unless another append was first.
 BEGIN_STREAM: Final = (
     "INSERT INTO streams (name, version, head_hash) VALUES (?, ?, ?)"
