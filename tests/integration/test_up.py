@@ -162,6 +162,7 @@ def test_with_a_token_only_its_bearer_is_answered(tmp_path: Path, way: str) -> N
         {"origin": "http://evil.example"},
         {"origin": "null"},
         {"origin": "file://localhost"},
+        {"origin": "http://["},
         {"origin": "http://localhost.evil.example"},
     ],
     ids=lambda headers: "-".join([*headers, *headers.values()]),
