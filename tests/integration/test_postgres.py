@@ -12,8 +12,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from headway.adapters.storage.database import Cursor
 from headway.adapters.storage.postgres import PostgresDatabase, open_postgres
+from headway.adapters.storage.search_postgres import TsvectorIndex
 from headway.adapters.storage.store import Store
 from headway.domain.errors import Fault, StoreUnavailable
+from headway.domain.words import Asked
 from headway.ports.custody import Projections, SealedEvent
 from headway.ports.ledger import Conflict
 from simulation.cutting_line import Line, Moment, line_to
@@ -172,11 +174,12 @@ def test_an_attempt_minted_while_its_node_changes_stands_as_the_node_does_then(u
 
 def test_of_two_that_bring_the_same_stream_at_once_the_second_is_told(url: str) -> None:
     events = [SealedEvent(1, 0, bytes(32), b"as another had it")]
+    nothing = Projections(attempts=(), summary=None)
     with opened(url) as store, pytest.raises(Conflict):
         while_waiting(
             url,
-            f"INSERT INTO streams (name, version, head_hash) VALUES ('{STREAM}', 1, '')",
-            lambda: store.custody.place(STREAM, events, (), Projections((), None)),
+            f"INSERT INTO streams (name, version, head_hash) VALUES ('{STREAM}', 1, '')",  # noqa: S608  a name of ours
+            lambda: store.custody.place(STREAM, events, (), nothing),
         )
 
 
@@ -192,6 +195,26 @@ def test_a_statement_that_the_server_refuses_late_leaves_nothing_of_its_write(ur
     found = database.read(tables)
     database.close()
     assert found == []
+
+
+def test_a_search_that_fails_leaves_its_line_as_it_was(url: str) -> None:
+    index = TsvectorIndex()
+
+    def search(cursor: Cursor) -> None:
+        index.streams(cursor, Asked(word="lamp", beginning=False))
+        index.streams(cursor, Asked(word="'", beginning=False))
+
+    def setting(cursor: Cursor) -> str:
+        cursor.execute("SELECT current_setting('enable_seqscan')")
+        (found,) = cursor.fetchall()[0]
+        return str(found)
+
+    with opened(url):
+        database = PostgresDatabase(url)
+        with pytest.raises(Fault):
+            database.read(search)
+        assert database.read(setting) == "on"
+        database.close()
 
 
 def test_processes_that_make_the_tables_at_once_share_one_ledger(url: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.mcp.relay.entry import relay_if_served
 from headway.server_lock import FILE_NAME, AlreadyServed, Running, ServerLock, read_lock
 
 RUNNING = Running(
@@ -137,3 +138,12 @@ def test_the_file_is_readable_by_its_owner_alone_and_is_plain_json(tmp_path: Pat
 )
 def test_the_address_is_one_a_client_on_this_machine_can_use(host: str, url: str) -> None:
     assert RUNNING._replace(host=host).url == url
+
+
+def test_a_lock_that_cannot_be_read_leaves_the_client_to_whoever_opens_the_home(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / FILE_NAME).symlink_to(tmp_path / FILE_NAME)
+    with pytest.raises(OSError, match="symbolic links"):
+        read_lock(tmp_path)
+    assert relay_if_served(tmp_path, None) is False

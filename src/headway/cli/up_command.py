@@ -187,7 +187,8 @@ def _listening(settings: Settings) -> socket.socket:
         raise Refused(
             "ADDRESS_UNUSABLE",
             f"{settings.host} cannot be listened on ({error.strerror}).",
-            "Give an address of this machine, or leave --host out.",
+            "Give an address of this machine, or leave --host out; a port below 1024 may be kept "
+            "for the administrator.",
         ) from error
 
 

@@ -152,9 +152,10 @@ class PostgresDatabase:
 
         def reading(line: _Line) -> T:
             cursor = PlainCursor(line.raw)
-            found = work(cursor)
-            cursor.settle()
-            return found
+            try:
+                return work(cursor)
+            finally:
+                cursor.settle()  # what was set for a statement is set back, also after a failure
 
         return self._reading(reading)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from headway.mcp.lines import LINE_BYTES_MAX, read_lines
 from headway.mcp.relay.relaying import Relay
-from headway.server_lock import read_lock
+from headway.server_lock import Running, read_lock
 
 EXIT_INTERRUPTED: Final = 130
 
@@ -19,7 +19,7 @@ def relay_if_served(home: Path, token: str | None) -> bool:
 
     Returns False, at once and with nothing read, when there is no server.
     """
-    look = partial(read_lock, home)
+    look = partial(_look, home)
     if look() is None:
         return False
     out = os.dup(1)
@@ -29,6 +29,14 @@ def relay_if_served(home: Path, token: str | None) -> bool:
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     return True
+
+
+def _look(home: Path) -> Running | None:
+    """Return the server of a home; what cannot be read is left to whoever opens the home."""
+    try:
+        return read_lock(home)
+    except OSError:
+        return None
 
 
 def _relay(relay: Relay) -> None:
