@@ -4,24 +4,32 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 
 import psycopg
 import pytest
 from msgspec.structs import replace
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from headway.adapters.storage.custody import SqlCustody
+from headway.adapters.storage.custody_statements import HOLD_BLOBS
 from headway.adapters.storage.database import Cursor
 from headway.adapters.storage.postgres import PostgresDatabase, open_postgres
+from headway.adapters.storage.search import Search
 from headway.adapters.storage.search_postgres import TsvectorIndex
 from headway.adapters.storage.store import Store
 from headway.domain.errors import Fault, StoreUnavailable
+from headway.domain.ids import session_stream
 from headway.domain.words import Asked
-from headway.ports.custody import Projections, SealedEvent
+from headway.ports.custody import Projections, SealedEvent, Tombstone
 from headway.ports.ledger import Conflict
 from simulation.cutting_line import Line, Moment, line_to
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.postgres import require_server, require_url, schema
-from tests.support.writes import STREAM, a_row, a_session, a_write, an_event
+from tests.support.writes import STREAM, a_blob, a_row, a_session, a_write, an_event
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -181,6 +189,35 @@ def test_of_two_that_bring_the_same_stream_at_once_the_second_is_told(url: str) 
             f"INSERT INTO streams (name, version, head_hash) VALUES ('{STREAM}', 1, '')",  # noqa: S608  a name of ours
             lambda: store.custody.place(STREAM, events, (), nothing),
         )
+
+
+def test_a_purge_that_begins_anew_spares_what_was_shared_meanwhile(url: str) -> None:
+    shared = a_blob(b"what both speak of")
+    names_it = an_event(0, shared.digest)
+    own, other = a_session(1), a_session(2)
+
+    class Repeats(PostgresDatabase):
+        """Another client shares the blob, then the first try is lost before its commit."""
+
+        def write(self, work: Callable[[Cursor], T]) -> T:
+            store.ledger.append(a_write(0, names_it, session=other))
+            with pytest.raises(Conflict):
+                super().write(partial(undone, work))
+            return super().write(work)
+
+    def undone(work: Callable[[Cursor], T], cursor: Cursor) -> T:
+        work(cursor)
+        raise Conflict
+
+    with opened(url) as store:
+        store.ledger.append(replace(a_write(0, names_it, session=own), blobs=(shared,)))
+        database = Repeats(url)
+        custody = SqlCustody(database, Search(database, TsvectorIndex()), HOLD_BLOBS)
+        purged = custody.purge(session_stream(own), Tombstone(session=own, purged_at=1, reason=""))
+        database.close()
+        assert purged is not None
+        assert purged.blobs == 0
+        assert store.ledger.blob(shared.digest) == shared.data
 
 
 def test_a_statement_that_the_server_refuses_late_leaves_nothing_of_its_write(url: str) -> None:

@@ -142,7 +142,7 @@ INPUT_SCHEMAS: Final[dict[str, JsonObject]] = {
         ("workspacePath",),
         workspacePath=WORKSPACE,
         query=_text(
-            "Words from the goal, the newest notes or the workflow's name.",
+            "Words from the goal, any notes or the workflow's name.",
             minLength=1,
             maxLength=QUERY_LENGTH_MAX,
             pattern=NO_NUL,

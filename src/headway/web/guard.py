@@ -136,6 +136,8 @@ def _told(headers: Iterable[tuple[bytes, bytes]]) -> tuple[list[str], list[str],
 
 
 def _name(address: str) -> str:
+    if "@" in address:  # a user's name is for the address bar alone
+        return ""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

@@ -103,7 +103,7 @@ class SqlCustody:
                 return None
             key = int(row[0])
             lone = set(own)
-            _spare(cursor, lone, seen, stream)
+            _spare(cursor, lone, dict(seen), stream)  # a copy: this may have to be done again
             values = (tombstone.session, tombstone.purged_at, tombstone.reason)
             cursor.execute(custody_statements.BURY, values)
             cursor.execute(custody_statements.BURY_ATTEMPTS, (key, tombstone.session))
