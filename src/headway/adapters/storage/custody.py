@@ -11,7 +11,7 @@ from typing import Final
 
 from headway.adapters.storage import custody_statements, statements
 from headway.adapters.storage.database import Checked, Cursor, Database, Row, SqlValue
-from headway.adapters.storage.rows import attempt_values, raw_digest, summary_values
+from headway.adapters.storage.rows import attempt_values, raw_digest, session_of, summary_values
 from headway.adapters.storage.search import Search
 from headway.domain.history import mentions
 from headway.domain.ids import Digest, SessionId, StreamId
@@ -42,10 +42,12 @@ class SqlCustody:
         blobs: Sequence[Blob],
         projections: Projections,
     ) -> None:
-        """Keep a whole stream with its proofs. Raises Conflict when there is one of that name."""
+        """Keep a whole stream with its proofs. Raises Conflict when one has or had that name."""
 
         def work(cursor: Cursor) -> bool:
             if _one(cursor, statements.STREAM_HEAD, stream) is not None:
+                raise Conflict
+            if _one(cursor, custody_statements.TOMBSTONE, str(session_of(stream))) is not None:
                 raise Conflict
             end = events[-1]
             begun = _one(cursor, statements.BEGIN_STREAM, stream, end.version, end.hash)
