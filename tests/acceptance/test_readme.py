@@ -19,16 +19,18 @@ from headway.domain.compiler.reading import Document, read_document
 from headway.domain.compiler.setting import Sources
 from headway.mcp.tools import DESCRIPTIONS
 from tests.support.cli_reference import commands
+from tests.support.decided import routines_in, workflow_files
 from tests.support.readme_demo import MARK, masked, picture
 from tests.support.served import serve
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-BUNDLED = sorted((ROOT / "src" / "headway" / "workflows").glob("*.*"))
 GUIDE = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/guide/*.md"))
 PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *GUIDE]
 PROGRAM = "/path/to/headway/.venv/bin/headway"
 GROUPS = {"sessions", "workflows", "gates", "keys"}
+WORKFLOWS = ROOT / "src" / "headway" / "workflows"
+OFFERED = sorted(WORKFLOWS.glob("*.yaml"))
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
 
 
@@ -101,6 +103,13 @@ def test_the_readme_names_every_command_and_no_other() -> None:
     assert set(commands_named(README)) == leaves
 
 
+def test_the_readme_names_every_workflow_that_comes_along_and_no_other() -> None:
+    found = (
+        re.search(r"^id: (hw\.\S+)$", path.read_text("utf-8"), re.MULTILINE) for path in OFFERED
+    )
+    assert set(re.findall(r"`(hw\.[\w.-]+)`", README)) == {each[1] for each in found if each}
+
+
 def commands_named(text: str) -> Iterator[str]:
     """Yield the commands of lines like `headway sessions list | show ID    # what for`."""
     for line in re.findall(r"^headway (.*)", text, re.MULTILINE):
@@ -126,11 +135,11 @@ def test_what_a_page_points_at_is_there(page: str) -> None:
     assert [name for name in targets if f"\n{name}:" not in makefile] == []
 
 
-@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", workflow_files(WORKFLOWS), ids=lambda path: path.name)
 def test_every_bundled_workflow_compiles_without_a_word(path: Path) -> None:
     document = read_document(path.read_bytes(), path.name)
     assert isinstance(document, Document)
-    compilation = compile_workflow(document, Sources())
+    compilation = compile_workflow(document, Sources(routines=routines_in(WORKFLOWS)))
     assert compilation.workflow is not None
     assert compilation.workflow.id.startswith("hw.")
     assert compilation.diagnostics == ()

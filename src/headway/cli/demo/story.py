@@ -24,6 +24,7 @@ KILLED_AFTER: Final = "fix"
 REFUSED_AT: Final = "report"
 BLOCKER: Final = "MISSING_REQUIRED_OUTPUT"
 REMEDY_LINES_MAX: Final = 3
+EXAMPLE: Final = " Example: "  # what follows is for the agent, and long
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ async def _do(stage: Stage, connection: Connection, reply: JsonObject, step: str
     stage.say("headway", f"accepted and safe on disk, in {took:.0f} ms", "green")
     for warning in _objects(answer, "warnings"):
         text = f"on record: {warning.get('message') or warning.get('kind')}"
-        stage.say("", text, "yellow", REMEDY_LINES_MAX)
+        stage.teller.says("", [text], "yellow")
     return answer
 
 
@@ -112,7 +113,8 @@ async def _be_refused(
         raise DemoFailedError(f"The step should have been refused with {BLOCKER}; got {refused}")
     stage.say("headway", f"BLOCKED: {BLOCKER}", "red")
     stage.say("", str(blockers[0].get("message")), "red", REMEDY_LINES_MAX)
-    stage.say("", f"To do: {blockers[0].get('suggestedFix')}", "", REMEDY_LINES_MAX)
+    to_do = str(blockers[0].get("suggestedFix")).partition(EXAMPLE)[0]
+    stage.say("", f"To do: {to_do}", "", REMEDY_LINES_MAX)
     return refused
 
 
