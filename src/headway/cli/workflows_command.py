@@ -12,6 +12,7 @@ from headway.cli.lint_command import lint_command, rules_command, schema_command
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, print_json
 from headway.cli.safe_text import one_line, wrapped
+from headway.cli.simulate_command import simulate_command
 from headway.cli.style import WIDTH_MIN, Style
 from headway.cli.terminal import output_style
 from headway.cli.workflow_drawing import workflow_lines
@@ -69,6 +70,7 @@ def show_command(workflow: str, *, as_json: bool) -> None:
         click.echo(line)
 
 
+command.add_command(simulate_command)
 command.add_command(lint_command)
 command.add_command(schema_command)
 command.add_command(rules_command)
