@@ -35,7 +35,7 @@ def preview_command(workflow: str, *, step: str | None, as_json: bool) -> None:
     """Show what an agent will read at each step of the workflow of an id or file.
 
     Each part of a prompt is told with what it comes from: the author, a routine, a
-    reference, a feature, a fragment with its condition, or the engine, which adds what it will hold
+    ref, a feature, a fragment with its condition, or the engine, which adds what it will hold
     the step to. With each
     step stand its size, when it is met, its loops, and what it demands.
     """

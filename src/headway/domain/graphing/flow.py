@@ -40,7 +40,7 @@ class Hand(Value, tag="hand", tag_field="is"):
     condition: str = ""
 
 
-class Fork(Value, tag="fork", tag_field="is"):
+class Parallel(Value, tag="parallel", tag_field="is"):
     """A parallel step and what it hands out side by side."""
 
     work: Work
@@ -71,7 +71,7 @@ class Frame(Value, tag="frame", tag_field="is"):
     blocks: tuple["Block", ...]
 
 
-Block: TypeAlias = Work | Fork | Choice | Frame
+Block: TypeAlias = Work | Parallel | Choice | Frame
 
 
 def flow_of(workflow: Workflow) -> tuple[Block, ...]:
@@ -193,7 +193,7 @@ def _block(item: Item) -> Block:
         Hand(name=each.workflow_id, condition="" if each.when is None else describe(each.when))
         for each in item.delegations
     )
-    return Fork(work=work, hands=hands)
+    return Parallel(work=work, hands=hands)
 
 
 def in_words(blocks: tuple[Block, ...]) -> str:
@@ -205,7 +205,7 @@ def _sentence(block: Block) -> str:
     match block:
         case Work(title=title, gate=gate):
             return f"{title} ({gate})." if gate else f"{title}."
-        case Fork(work=work, hands=hands):
+        case Parallel(work=work, hands=hands):
             return f"{work.title}, handing out {', '.join(each.name for each in hands)}."
         case Choice(lanes=lanes):
             return " ".join(

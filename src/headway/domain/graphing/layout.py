@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
-from headway.domain.graphing.flow import Block, Choice, Fork, Frame, Hand, Lane, Work
+from headway.domain.graphing.flow import Block, Choice, Frame, Hand, Lane, Parallel, Work
 
 WORK_WIDTH: Final = 250
 HAND_WIDTH: Final = 168
@@ -28,7 +28,7 @@ ARROW: Final = 20
 Role: TypeAlias = Literal[
     "title", "demand", "gate", "label", "frame-title", "frame-note", "hand", "mark"
 ]
-Shape: TypeAlias = Literal["work", "gated", "hand", "frame", "choice", "fork"]
+Shape: TypeAlias = Literal["work", "gated", "hand", "frame", "choice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ class Layout:
         match block:
             case Work():
                 self._work(block, x, y)
-            case Fork():
-                self._fork(block, x, y)
+            case Parallel():
+                self._parallel(block, x, y)
             case Choice():
                 self._choice(block, x, y)
             case Frame():
@@ -131,16 +131,17 @@ class Layout:
             y += SMALL_LINE
             self.text(text, x, y, role)
 
-    def _fork(self, fork: Fork, x: int, y: int) -> None:
-        self._work(fork.work, x, y)
-        top = y + size_of(fork.work).height + LANE_GAP
-        high = max(_hand_height(each) for each in fork.hands)
+    def _parallel(self, parallel: Parallel, x: int, y: int) -> None:
+        self._work(parallel.work, x, y)
+        top = y + size_of(parallel.work).height + LANE_GAP
+        high = max(_hand_height(each) for each in parallel.hands)
         self.line((x, top - LANE_GAP), (x, top - 10))
-        left = x - _row_width(fork) // 2
+        left = x - _row_width(parallel) // 2
         centres = [
-            left + number * (HAND_WIDTH + 14) + HAND_WIDTH // 2 for number in range(len(fork.hands))
+            left + number * (HAND_WIDTH + 14) + HAND_WIDTH // 2
+            for number in range(len(parallel.hands))
         ]
-        for hand, at in zip(fork.hands, centres, strict=True):
+        for hand, at in zip(parallel.hands, centres, strict=True):
             self.line((x, top - 10), (at, top - 10), (at, top), arrow=True)
             self.box("hand", at, top, (HAND_WIDTH, _hand_height(hand)))
             self.line((at, top + _hand_height(hand)), (at, top + high + 10), (x, top + high + 10))
@@ -209,7 +210,7 @@ def size_of(block: Block) -> Size:
                 + len(_notes(block)) * SMALL_LINE
             )
             return Size(WORK_WIDTH // 2, WORK_WIDTH // 2, height)
-        case Fork(work=work, hands=hands):
+        case Parallel(work=work, hands=hands):
             half = max(WORK_WIDTH, _row_width(block)) // 2
             high = max(_hand_height(each) for each in hands)
             return Size(half, half, size_of(work).height + LANE_GAP + high + 10)
@@ -256,7 +257,7 @@ def broken(text: str, width: int, lines_max: int) -> list[str]:
     lines.append(row)
     if len(lines) > lines_max:
         lines = lines[:lines_max]
-        lines[-1] = lines[-1][: width - 1].rstrip(" ,.;:") + "…"
+        lines[-1] = lines[-1][:width].rstrip(" ,.;:") + "…"
     return lines
 
 
@@ -296,8 +297,8 @@ def _hand_height(hand: Hand) -> int:
     return 16 + (len(broken(hand.name, 24, 2)) + len(_hand_note(hand))) * SMALL_LINE
 
 
-def _row_width(fork: Fork) -> int:
-    return len(fork.hands) * (HAND_WIDTH + 14) - 14
+def _row_width(parallel: Parallel) -> int:
+    return len(parallel.hands) * (HAND_WIDTH + 14) - 14
 
 
 def _lane_size(lane: Lane) -> Size:

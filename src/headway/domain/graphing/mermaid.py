@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from headway.domain.graphing.flow import Block, Choice, Fork, Frame, Work, flow_of
+from headway.domain.graphing.flow import Block, Choice, Frame, Parallel, Work, flow_of
 from headway.domain.workflow import Workflow
 
 _INDENT: Final = "  "
@@ -51,12 +51,12 @@ class _Writing:
         match block:
             case Work():
                 return [(self._work(block, ends, depth), "")]
-            case Fork(work=work, hands=hands):
-                fork = self._work(work, ends, depth)
+            case Parallel(work=work, hands=hands):
+                outer = self._work(work, ends, depth)
                 nodes = []
                 for hand in hands:
                     node = self._node(f'[["{_quoted(hand.name)}"]]:::hand', depth)
-                    self.lines += self.edges([(fork, hand.condition)], node, depth)
+                    self.lines += self.edges([(outer, hand.condition)], node, depth)
                     nodes.append((node, ""))
                 return nodes
             case Choice(lanes=lanes, about=about):

@@ -1,6 +1,6 @@
-"""Where the text of a prompt comes from: the author, a reference, a feature, a routine.
+"""Where the text of a prompt comes from: the author, a ref, a feature, a routine.
 
-References and features are closed sets of texts that come with the engine, put in word for word; so
+Refs and features are closed sets of texts that come with the engine, put in word for word; so
 a stretch of a compiled prompt that reads like one of them is told as that one.
 """
 
@@ -12,7 +12,7 @@ from headway.domain.compiler.nodes import items, record, text
 from headway.domain.values import Json, JsonObject, Value
 
 PartOrigin: TypeAlias = Literal[
-    "author", "routine", "reference", "feature", "fragment", "engine"
+    "author", "routine", "ref", "feature", "fragment", "engine"
 ]  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def _library() -> Iterator[tuple[PartOrigin, str, str]]:
             if sought not in REFS.values():
                 yield "feature", name, sought
     for name, sought in REFS.items():
-        yield "reference", name, sought
+        yield "ref", name, sought
 
 
 _LIBRARY: Final = tuple(_library())
