@@ -136,10 +136,8 @@ def test_every_command_has_an_example_and_a_group_says_what_its_commands_are_for
     ],
 )  # fmt: skip
 def test_json_is_one_document_with_the_fields_of_the_reference(home: Path, command: str) -> None:
-    about = dict.fromkeys(
-        ("workflows show", "workflows preview", "workflows simulate"), ["hw.bug-fix"]
-    )
-    more = {"sessions search": ["door"], **about}.get(command, [])
+    about_one = command in {"workflows show", "workflows preview", "workflows simulate"}
+    more = ["hw.bug-fix"] if about_one else {"sessions search": ["door"]}.get(command, [])
     assert set(document(home, *command.split(), *more)) == documented(command)
 
 

@@ -5,6 +5,7 @@ import pytest
 from headway.domain.conditions import holds
 from headway.domain.simulating.samples import instance, sample
 from headway.domain.simulating.solving import Found, Impossible, solve
+from headway.domain.values import JsonObject
 from headway.domain.workflow import AllOf, AnyOf, Compare, Condition, Malformed, Negation
 
 SIZE = Compare(var="size", operator="equals", value="large")
@@ -71,7 +72,7 @@ def test_a_pattern_has_a_sample(pattern: str, text: str) -> None:
 
 
 def test_a_schema_has_an_instance() -> None:
-    schema = {
+    schema: JsonObject = {
         "type": "object",
         "required": ["kind", "items", "size", "word"],
         "properties": {
