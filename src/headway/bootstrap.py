@@ -62,7 +62,10 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
             custody=store.custody,
             ledger_id=store.ledger_id,
             catalogue=FolderCatalogue(
-                workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
+                workflow_path=settings.workflow_path,
+                home=settings.home,
+                sources=store.sources,
+                clock=clock,
             ),
             workspace=GitWorkspace(environment=settings.environment),
             clock=clock,
@@ -82,10 +85,14 @@ def open_workflow_files(settings: Settings) -> "Iterator[WorkflowFiles]":
     """
     from headway.adapters.workflows.catalogue import FolderCatalogue
 
-    store = open_store(settings, SystemClock(), SystemEntropy())
+    clock = SystemClock()
+    store = open_store(settings, clock, SystemEntropy())
     try:
         yield FolderCatalogue(
-            workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
+            workflow_path=settings.workflow_path,
+            home=settings.home,
+            sources=store.sources,
+            clock=clock,
         )
     finally:
         store.close()

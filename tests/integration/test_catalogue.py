@@ -8,24 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from headway.adapters.clock import SystemClock
+from headway.adapters.storage.memory import MemorySources
 from headway.adapters.workflows import scanning
 from headway.adapters.workflows.catalogue import FolderCatalogue
 from headway.domain.values import Json
 from headway.ports.catalogue import Entry
-
-
-class AttachedList:
-    def __init__(self) -> None:
-        self.paths: list[str] = []
-
-    def attached(self) -> tuple[str, ...]:
-        return tuple(self.paths)
-
-    def attach(self, path: str) -> None:
-        self.paths.append(path)
-
-    def detach(self, path: str) -> None:
-        self.paths.remove(path)
 
 
 class Place:
@@ -39,11 +27,12 @@ class Place:
         self.user = root / "workflows"
         for folder in (self.bundled, self.path, self.second, self.workspace, self.user):
             folder.mkdir()
-        self.attached = AttachedList()
+        self.added = MemorySources()
         self.catalogue = FolderCatalogue(
             workflow_path=[str(self.path), str(self.second)],
             home=root,
-            sources=self.attached,
+            sources=self.added,
+            clock=SystemClock(),
             bundled=self.bundled,
         )
 
@@ -83,7 +72,7 @@ def write(path: Path, content: dict[str, Json] | bytes) -> Path:
 
 
 def test_files_are_found_in_every_folder_and_format(place: Place) -> None:
-    place.attached.attach(str(place.workspace / "attached"))
+    place.added.attach(str(place.workspace / "attached"))
     write(place.bundled / "a.json", workflow("hw.one"))
     write(place.path / "deep" / "er" / "b.json", workflow("path-one"))
     write(place.path / "c.yaml", json.dumps(workflow("yaml-one")).encode())
@@ -119,7 +108,12 @@ def test_the_first_folder_then_the_first_path_wins_and_shows_its_shadows(place: 
     assert entry.path == str(first)
     assert entry.workflow is not None
     assert entry.workflow.name == "first"
-    assert entry.shadows == tuple(str(path) for path in others)
+    assert [shadow.path for shadow in entry.shadows] == [str(path) for path in others]
+    assert [shadow.why.partition(":")[0] for shadow in entry.shadows] == [
+        "Its path comes later in the same folder.",
+        "Its folder comes later",
+        "Its folder comes later",
+    ]
     counts = [
         (each.total, each.effective) for each in place.catalogue.sources(str(place.workspace))
     ]

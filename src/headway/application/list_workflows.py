@@ -1,7 +1,7 @@
 """List the workflows that can be seen from a workspace."""
 
 from headway.application.engine import Engine
-from headway.application.finding import wire_diagnostic, workspace_of
+from headway.application.finding import wire_diagnostic, wire_shadows, workspace_of
 from headway.application.requests import ListWorkflows, Reply
 from headway.domain.staleness import staleness_of
 from headway.domain.values import Json
@@ -57,7 +57,9 @@ def _item(entry: Entry) -> Reply | None:
     if workflow.examples:
         item["examples"] = list(workflow.examples)
     if entry.shadows:
-        item["shadows"] = list(entry.shadows)
+        item["shadows"] = wire_shadows(entry)
+    if entry.origin:
+        item["origin"] = entry.origin
     return item
 
 
@@ -80,7 +82,7 @@ def _warnings(entries: list[Entry]) -> list[Json]:
 
 
 def _source(source: Source) -> Json:
-    return {
+    told: Reply = {
         "sourceKey": f"{source.kind}:{source.path}",
         "kind": source.kind,
         "path": source.path,
@@ -90,3 +92,4 @@ def _source(source: Source) -> Json:
         "stale": source.missing,
         "problems": list(source.problems),
     }
+    return told | ({"origin": source.origin} if source.origin else {})
