@@ -24,7 +24,7 @@ def list_workflows(engine: Engine, request: ListWorkflows) -> Reply:
     if notes:
         reply["warnings"] = notes
     if request.include_sources:
-        reply["sources"] = [_source(each) for each in engine.catalogue.sources(workspace)]
+        reply["sources"] = [wire_folder(each) for each in engine.catalogue.sources(workspace)]
     reply["_nextStep"] = (
         "Call start_workflow with the workflowId that fits the task, the workspacePath and a goal."
     )
@@ -81,7 +81,8 @@ def _warnings(entries: list[Entry]) -> list[Json]:
     ]
 
 
-def _source(source: Source) -> Json:
+def wire_folder(source: Source) -> Json:
+    """Return a folder of the catalogue in the wire's names."""
     told: Reply = {
         "sourceKey": f"{source.kind}:{source.path}",
         "kind": source.kind,

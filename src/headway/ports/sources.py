@@ -42,17 +42,18 @@ class Sources(Protocol):
         """Return the git repositories."""
 
     def pin(self, source: GitSource) -> None:
-        """Keep a repository, or move the pin of the one with this id."""
+        """Keep a repository, in the place of one with its id."""
 
     def drop(self, source_id: str) -> None:
         """Forget a repository; forgetting an unknown one changes nothing."""
 
 
 class Fetched(Value):
-    """What a fetch brought: the commit, and how many workflow files it holds."""
+    """What a fetch brought: the commit, how many workflow files it holds, and what was left out."""
 
     commit: str
     files: int
+    left_out: tuple[str, ...] = ()
 
 
 class GitFetcher(Protocol):

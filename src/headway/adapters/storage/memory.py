@@ -265,11 +265,10 @@ class MemorySources:
             return tuple(self._git.values())
 
     def pin(self, source: GitSource) -> None:
-        """Keep a repository, or move the pin of the one with this id."""
+        """Keep a repository, in the place of one with its id."""
         check_path(source.url)
         with self._lock:
-            known = self._git.get(source.id, source)
-            self._git[source.id] = replace(known, commit=source.commit)
+            self._git[source.id] = source
 
     def drop(self, source_id: str) -> None:
         """Forget a repository; forgetting an unknown one changes nothing."""

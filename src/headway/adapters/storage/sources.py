@@ -46,7 +46,7 @@ class SqlSources:
         return self._database.read(work)
 
     def pin(self, source: GitSource) -> None:
-        """Keep a repository, or move the pin of the one with this id."""
+        """Keep a repository, in the place of one with its id."""
         check_path(source.url)
         values = (source.id, source.url, source.ref, source.path, source.commit)
         self._change(statements.PIN, values)

@@ -139,10 +139,11 @@ DETACH: Final = "DELETE FROM sources WHERE path = ?"
 # The git repositories, in the order they were added.
 GIT_SOURCES: Final = "SELECT id, url, ref, path, pin FROM git_sources ORDER BY position"
 
-# Keep a repository, or move the pin of one that is there.
+# Keep a repository, in the place of one with its id.
 PIN: Final = (
     "INSERT INTO git_sources (id, url, ref, path, pin) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT (id) DO UPDATE SET pin = excluded.pin"
+    " ON CONFLICT (id) DO UPDATE SET url = excluded.url, ref = excluded.ref, path = excluded.path,"
+    " pin = excluded.pin"
 )
 
 # Forget a repository.
