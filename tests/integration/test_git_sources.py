@@ -98,7 +98,7 @@ def ids(run: Run) -> dict[str, str]:
 
 def commit_of(run: Run, source: str = "flows") -> str:
     listed = json.loads(run("sources", "list", "--json").stdout)["git"]
-    return next(each["commit"] for each in listed if each["id"] == source)
+    return next(str(each["commit"]) for each in listed if each["id"] == source)
 
 
 def test_a_repository_is_fetched_pinned_and_its_workflows_can_be_started(

@@ -50,7 +50,7 @@ WORKSPACES_KEPT_MAX: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """Everything that is there, before it is compiled; `entries` fills as ids are asked for.
+    """Everything that is there, by id, before it is compiled; `entries` fills as ids are asked for.
 
     `settled` tells that as long as the same is seen, it is the same.
     """
@@ -92,6 +92,7 @@ class FolderCatalogue:
         self._bindings = BindingFiles()
         self._lock = threading.RLock()
         self._files: dict[str, ReadFile] = {}
+        self._claims: dict[str, Candidate] = {}
         self._compilations: dict[tuple[object, ...], Compilation] = {}
         self._indexes: dict[str, _Index] = {}
 
@@ -99,7 +100,7 @@ class FolderCatalogue:
         """Return every workflow that can be seen from a workspace, by id, broken ones included."""
         index, bindings = self._index(workspace), self._bindings.read(workspace)
         with self._lock:
-            return tuple(self._entry(index, each, bindings) for each in sorted(index.candidates))
+            return tuple(self._entry(index, each, bindings) for each in index.candidates)
 
     def find(self, workflow_id: str, workspace: str) -> Entry | None:
         """Return the entry of an id."""
@@ -157,12 +158,14 @@ class FolderCatalogue:
         return self._bindings.read(workspace).of(workflow_id)
 
     def _index(self, workspace: str) -> _Index:
-        folders = self._folders_of(workspace)
         with self._lock:
+            known = self._indexes.get(workspace)
+            # Equal folders become the same, so that what is in them is compared by identity.
+            same = {folder: folder for folder, _ in known.seen} if known else {}
+            folders = [same.get(each, each) for each in self._folders.of(workspace)]
             seen = tuple(
                 (folder, self._scanner.scan(folder.path, folder.within)) for folder in folders
             )
-            known = self._indexes.get(workspace)
             if known and known.settled and known.seen == seen:
                 return known
             index = self._built(seen, known)
@@ -171,10 +174,6 @@ class FolderCatalogue:
             self._indexes[workspace] = index
             return index
 
-    def _folders_of(self, workspace: str) -> tuple[Folder, ...]:
-        with self._lock:
-            return self._folders.of(workspace)
-
     def _built(self, seen: tuple[tuple[Folder, Scan], ...], before: _Index | None) -> _Index:
         candidates: dict[str, list[Candidate]] = {}
         settled = True
@@ -182,11 +181,11 @@ class FolderCatalogue:
             for file in found.files:
                 read = self._read(file)
                 settled = settled and read.settled
-                candidates.setdefault(read.id, []).append(Candidate(folder, read))
+                candidates.setdefault(read.id, []).append(self._claim(folder, read))
         routines: dict[str, Document] = {}
         digests = []
-        for workflow_id, claims in candidates.items():
-            template = routine_template_id(workflow_id)
+        for claims in candidates.values():
+            template = claims[0].template
             if template is None:
                 continue
             best = next((claim.read for claim in claims if may_use(claim)), None)
@@ -195,7 +194,7 @@ class FolderCatalogue:
                 digests.append((best.file.path, best.digest))
         index = _Index(
             seen=seen,
-            candidates={key: tuple(claims) for key, claims in candidates.items()},
+            candidates={key: tuple(claims) for key, claims in sorted(candidates.items())},
             routines=routines,
             routine_digests=tuple(sorted(digests)),
             settled=settled,
@@ -204,10 +203,20 @@ class FolderCatalogue:
             index.entries.update(_untouched(before, index))
         return index
 
+    def _claim(self, folder: Folder, read: ReadFile) -> Candidate:
+        """Return the claim of a file, the same as long as nothing about it changes."""
+        path = read.file.path
+        claim = self._claims.get(path)
+        if claim is None or claim.read is not read or claim.folder is not folder:
+            make_room(self._claims, FILES_KEPT_MAX)
+            claim = Candidate(folder, read, routine_template_id(read.id))
+            self._claims[path] = claim
+        return claim
+
     def _read(self, file: FoundFile) -> ReadFile:
         """Return a file's content, read anew only if it may have changed."""
         known = self._files.get(file.path)
-        if known is not None and known.settled and known.file == file:
+        if known is not None and known.settled and known.file is file:
             return known
         # Asked before reading: what changes in between must show, not what changed before.
         settled = file.stamp is None or self._listings.is_settled(file.stamp)
@@ -280,12 +289,5 @@ def _untouched(before: _Index, after: _Index) -> dict[str, tuple[Bindings, Entry
     return {
         workflow_id: entry
         for workflow_id, entry in before.entries.items()
-        if _same(before.candidates[workflow_id], after.candidates.get(workflow_id, ()))
+        if before.candidates[workflow_id] == after.candidates.get(workflow_id)
     }
-
-
-def _same(before: tuple[Candidate, ...], after: tuple[Candidate, ...]) -> bool:
-    return len(before) == len(after) and all(
-        one.read is other.read and (one.folder is other.folder or one.folder == other.folder)
-        for one, other in zip(before, after, strict=True)
-    )

@@ -15,10 +15,14 @@ RESERVED_PREFIX: Final = "hw."
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file that claims an id, and the folder it was found in."""
+    """A file that claims an id, and the folder it was found in.
+
+    `template` is what other files call it by, if it is a routine.
+    """
 
     folder: Folder
     read: ReadFile
+    template: str | None = None
 
 
 def is_reserved(claim: Candidate) -> bool:

@@ -8,13 +8,14 @@ for every task.
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from headway.adapters.workflows.listing import Listings
 from headway.adapters.workflows.project import find_project
 from headway.ports.catalogue import SourceKind
 from headway.ports.sources import GitSource, Sources
 
-USER_FOLDER = "workflows"
+USER_FOLDER: Final = "workflows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +61,15 @@ class Folders:
             *(self._fetched(source) for source in self._sources.git_sources()),
             self._user,
         ]
-        first: dict[str, Folder] = {}
+        first: dict[object, Folder] = {}
         for folder in named:
-            first.setdefault(os.path.realpath(folder.path), folder)
+            first.setdefault(_place(folder.path), folder)
         return tuple(first.values())
 
     def _project(self, workspace: str) -> list[Folder]:
         """Return the project's folders; what the search for them left out is told of the first."""
         project = find_project(workspace, self._listings)
-        own = os.path.realpath(self._user.path)
+        own = _place(self._user.path)
         folders = [
             Folder("workspace", each.path, each.within, problems=problems)
             for each, problems in zip(
@@ -76,7 +77,7 @@ class Folders:
             )
         ]
         # A home that lies above a workspace is the user's, not the project's.
-        return [each for each in folders if os.path.realpath(each.path) != own]
+        return [each for each in folders if _place(each.path) != own]
 
     def _fetched(self, source: GitSource) -> Folder:
         return Folder(
@@ -90,3 +91,12 @@ class Folders:
                 f"It is not on this machine; `headway sources update {source.id}` fetches it anew.",
             ),
         )
+
+
+def _place(path: str) -> object:
+    """Return what is the same for every path of one folder; the path where there is no folder."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - paths are plain text here
+    except (OSError, ValueError):
+        return path
+    return found.st_dev, found.st_ino

@@ -75,14 +75,14 @@ class Scanner:
 
     def _scan(self, folder: str, within: str) -> Scan:
         try:
-            root = os.path.realpath(folder)
-            found = os.stat(root)  # noqa: PTH116 - paths are plain text here, by the thousand
+            found = os.stat(folder)  # noqa: PTH116 - paths are plain text here, by the thousand
         except FileNotFoundError:
             return Scan(missing=True)
         except (OSError, ValueError) as error:
             return Scan(missing=True, problems=(f"{folder} could not be searched: {error}.",))
         if not stat.S_ISDIR(found.st_mode):
             return Scan(missing=True, problems=(f"{folder} is not a folder.",))
+        root = os.path.realpath(folder)
         if within and not inside(root, os.path.realpath(within)):
             told = f"{folder} leads outside {within} and was not searched."
             return Scan(problems=(told,))
@@ -128,16 +128,17 @@ class Scanner:
             if name.name.endswith(SUFFIXES):
                 self._add(walk, FoundFile(name.path, hidden, None, _cannot_be_opened(error)))
             return False
-        if stat.S_ISDIR(found.st_mode):
+        stamp = stamp_of(found)
+        known = self._files.get(name.path)
+        if known is None or known.stamp != stamp or known.hidden is not hidden:
+            is_folder = stat.S_ISDIR(found.st_mode)
             if not name.name.endswith(SUFFIXES):
-                return True
-        elif not name.name.endswith(SUFFIXES):
-            return False
+                return is_folder
+            known = FoundFile(name.path, hidden, stamp, _trouble(found.st_mode))
         key = (found.st_dev, found.st_ino)
         if key not in walk.visited:  # else it is another name of a file that is already there
             walk.visited.add(key)
-            trouble = _trouble(found.st_mode)
-            self._add(walk, FoundFile(name.path, hidden, stamp_of(found), trouble))
+            self._add(walk, known)
         return False
 
     def _add(self, walk: _Walk, file: FoundFile) -> None:
@@ -146,9 +147,9 @@ class Scanner:
             walk.tell(f"{walk.root} {told}")
             return
         known = self._files.get(file.path)
-        if known is None or known != file:
+        if known is not file and known != file:
             make_room(self._files, FILES_KEPT_MAX)
-            known = self._files[file.path] = file
+            self._files[file.path] = known = file
         walk.files.append(known)
 
 
