@@ -1,7 +1,7 @@
 """Inspect a workflow: what it is and demands, without starting it."""
 
 from headway.application.engine import Engine
-from headway.application.finding import startable, wire_diagnostic, workspace_of
+from headway.application.finding import startable, wire_diagnostic, wire_shadows, workspace_of
 from headway.application.preview_workflow import preview_reply, preview_workflow
 from headway.application.requests import InspectWorkflow, Reply
 from headway.domain.events import ReferenceStatus
@@ -31,6 +31,7 @@ def inspect_workflow(engine: Engine, request: InspectWorkflow) -> Reply:
         "workflowHash": entry.hash,
         "mode": request.mode,
         "source": entry.source,
+        "file": entry.path,
         "staleness": staleness_of(workflow.validated_against).told(),
         "compiled": compiled,
     }
@@ -39,6 +40,10 @@ def inspect_workflow(engine: Engine, request: InspectWorkflow) -> Reply:
             preview_reply(each, with_texts=False) for each in preview_workflow(workflow)
         ]
         compiled["mermaid"] = mermaid(workflow)
+    if entry.origin:
+        reply["origin"] = entry.origin
+    if entry.shadows:
+        reply["shadows"] = wire_shadows(entry)
     if entry.diagnostics:
         reply["warnings"] = [wire_diagnostic(each) for each in entry.diagnostics]
     return reply
