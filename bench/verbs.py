@@ -8,7 +8,7 @@ from bench.advances import Session, begin
 from bench.figures import Figure
 from bench.sizes import Sizes
 from bench.timing import repeated
-from headway.adapters.workflows.scanning import SUFFIXES
+from headway.adapters.workflows.listing import SUFFIXES
 from headway.application.continue_workflow import continue_workflow
 from headway.application.engine import Engine
 from headway.application.requests import ContinueWorkflow
