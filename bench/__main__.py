@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bench import (
     advances,
+    catalogue,
     full_store,
     http,
     linting,
@@ -70,13 +71,13 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
     settings = Settings(home=home, user_home=folder, workflow_path=(str(files),))
     yield from verbs.measure_compiler(sizes)
     yield from linting.measure_lint(settings, sizes)
+    yield from catalogue.measure_catalogue(settings, sizes)
     yield from search.measure_search(home, sizes)
     yield from measure_stores(folder, workspace, settings, sizes)
     with open_engine(settings) as engine:
         yield from advances.measure_advances(engine, workspace, home / DATABASE_NAME, sizes)
         yield from threads.measure_threads(engine, workspace, sizes)
         yield from verbs.measure_verbs(engine, workspace, sizes)
-        yield from verbs.measure_listing(engine, workspace, sizes)
         yield from proofs.measure_verify(engine, workspace, sizes)
     yield from http.measure_http(folder, files, workspace, sizes)
 
