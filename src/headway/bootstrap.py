@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headway.adapters.storage.store import Store
     from headway.application.engine import Engine
     from headway.application.verbs import Verbs
+    from headway.ports.drafts import Drafts
     from headway.ports.workflow_files import WorkflowFiles
 
 DATABASE_NAME = "headway.db"
@@ -89,6 +90,13 @@ def open_workflow_files(settings: Settings) -> "Iterator[WorkflowFiles]":
         )
     finally:
         store.close()
+
+
+def open_drafts() -> "Drafts":
+    """Return the means to read and write single workflow files."""
+    from headway.adapters.workflows.drafting import FileDrafts
+
+    return FileDrafts()
 
 
 @contextmanager

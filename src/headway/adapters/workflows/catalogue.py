@@ -22,6 +22,7 @@ from headway.adapters.workflows.reading import ReadFile, file_diagnostic, read_f
 from headway.adapters.workflows.rewriting import rewrite_file
 from headway.adapters.workflows.scanning import Scan, Stamp, scan
 from headway.domain.compiler.compiling import Compilation, compile_workflow
+from headway.domain.compiler.grammar import RESERVED_PREFIX
 from headway.domain.compiler.reading import Document
 from headway.domain.compiler.setting import Sources
 from headway.domain.compiler.templates import routine_template_id
@@ -32,7 +33,6 @@ from headway.ports.workflow_files import WorkflowFile
 
 BUNDLED: Final = Path(__file__).parents[2] / "workflows"
 USER_FOLDER: Final = "workflows"
-RESERVED_PREFIX: Final = "hw."
 WORKSPACE_FOLDERS: Final = (".headway/workflows", ".workrail/workflows")
 FILES_KEPT_MAX: Final = 10_000
 COMPILATIONS_KEPT_MAX: Final = 2_000
