@@ -75,13 +75,13 @@ class People:
     def show(self, attempt: Attempt) -> None:
         """Look at the gate of an attempt, if it has one."""
         self.acting.say(f"show the gate of {attempt.name}")
-        stands = attempt.decided
+        stands, seen = attempt.decided, bool(attempt.shown)
         request = ShowGate(gate=_gate_of(attempt))
         told = self.acting.call(
             _NO_GATE, lambda engine: show_gate(engine, request), attempt.session
         )
         if isinstance(told, Fault):
-            self._check_unknown(attempt, told)
+            self._check_unknown(attempt, told, seen=seen)
             return
         _see(attempt, told)
         if told["notes"] not in [sent.notes for sent in attempt.sent]:
@@ -96,7 +96,7 @@ class People:
         answer = Answer(approve=approve, by=f"person {next(self._numbers)}")
         verb = "approves" if approve else "rejects"
         self.acting.say(f"{answer.by} {verb} {attempt.name}{' blindly' * blind}")
-        stands = attempt.decided
+        stands, seen = attempt.decided, bool(attempt.shown)
         if not blind:
             attempt.answers.append(answer)
         request = DecideGate(
@@ -113,7 +113,8 @@ class People:
         finally:
             self.deciding.pop()
         if isinstance(told, Fault):
-            self._check_refused(attempt, told, blind=blind)
+            self._check_unknown(attempt, told, seen=seen)
+            _check_refused(attempt, told, blind=blind)
         elif blind:
             raise Violation(f"{attempt.name}: a gate was answered for what was never shown")
         elif stands:
@@ -165,20 +166,21 @@ class People:
         elif told["changed"] != (told["before"] != told["preferences"]):
             raise Violation(f"preferences changed that did not, or the reverse: {told}")
 
-    def _check_refused(self, attempt: Attempt, fault: Fault, *, blind: bool) -> None:
-        """Check why an answer was not taken."""
-        self._check_unknown(attempt, fault)
-        if fault.code == Code.PRECONDITION_FAILED:
-            kind = fault.details["kind"]
-            if kind == "gate_decided":
-                _settled(attempt, fault.details)
-            elif kind != "gate_shown_differs" or not blind:
-                raise Violation(f"{attempt.name}: a good answer was refused: {fault}")
-
-    def _check_unknown(self, attempt: Attempt, fault: Fault) -> None:
+    def _check_unknown(self, attempt: Attempt, fault: Fault, *, seen: bool) -> None:
+        """Check why a gate is not found that was `seen` before the call."""
         purged = attempt.session in self.acting.process.ledger.purged
-        if fault.code == Code.NOT_FOUND and attempt.shown and not purged:
+        if fault.code == Code.NOT_FOUND and seen and not purged:
             raise Violation(f"{attempt.name}: its gate was seen and is not found")
+
+
+def _check_refused(attempt: Attempt, fault: Fault, *, blind: bool) -> None:
+    """Check why an answer was not taken."""
+    if fault.code == Code.PRECONDITION_FAILED:
+        kind = fault.details["kind"]
+        if kind == "gate_decided":
+            _settled(attempt, fault.details)
+        elif kind != "gate_shown_differs" or not blind:
+            raise Violation(f"{attempt.name}: a good answer was refused: {fault}")
 
 
 def _see(attempt: Attempt, told: Reply) -> None:
