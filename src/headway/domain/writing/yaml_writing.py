@@ -104,7 +104,7 @@ def _flow(value: Json) -> str | None:
         case str():
             return _word(value) if len(value) < COLUMNS_MAX else None
         case dict():
-            if any(isinstance(each, dict | list) and each for each in value.values()):
+            if any(isinstance(each, dict) and each for each in value.values()):
                 return None
             parts = [(_word(key), _flow(each)) for key, each in value.items()]
             if any(each is None for _, each in parts):
