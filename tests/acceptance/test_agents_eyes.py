@@ -89,6 +89,8 @@ def walked(agent: Agent) -> None:
         "rootCause": "The remainder was dropped.",
         "filesChanged": ["split.py"],
         "test": "tests/test_split.py",
+        "criteria": [{"criterion": "No cent is lost.", "evidence": "pytest says 4 passed."}],
+        "deferred": [],
     }
     assert agent.advance(blocked["retryContinueToken"], report)["isComplete"] is True
     assert agent.advance(agent.start("gated")["continueToken"])["kind"] == "gate_checkpoint"

@@ -13,11 +13,12 @@ from headway.domain.compiler.compiling import compile_workflow
 from headway.domain.compiler.reading import Document, read_document
 from headway.domain.compiler.setting import Sources
 from headway.mcp.tools import DESCRIPTIONS
+from tests.support.decided import routines_in, workflow_files
 from tests.support.served import serve
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-BUNDLED = sorted((ROOT / "src" / "headway" / "workflows").glob("*.*"))
+WORKFLOWS = ROOT / "src" / "headway" / "workflows"
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
 
 
@@ -85,11 +86,11 @@ def test_what_a_page_points_at_is_there(page: str) -> None:
     assert [name for name in targets if f"\n{name}:" not in makefile] == []
 
 
-@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", workflow_files(WORKFLOWS), ids=lambda path: path.name)
 def test_every_bundled_workflow_compiles_without_a_word(path: Path) -> None:
     document = read_document(path.read_bytes(), path.name)
     assert isinstance(document, Document)
-    compilation = compile_workflow(document, Sources())
+    compilation = compile_workflow(document, Sources(routines=routines_in(WORKFLOWS)))
     assert compilation.workflow is not None
     assert compilation.workflow.id.startswith("hw.")
     assert compilation.diagnostics == ()

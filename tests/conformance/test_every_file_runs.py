@@ -41,12 +41,13 @@ from headway.domain.workflow import (
     Workflow,
 )
 from tests.conformance.traces import HERE, SHARED, require_shared
-from tests.support.decided import Decided, compile_text, read_documents
+from tests.support.decided import Decided, compile_text, read_documents, workflow_files
 from tests.support.satisfying import assessment, passing_artifacts, passing_notes
 
 CI = os.environ.get("CI") == "true"  # noqa: TID251  the promise of this test depends on it
 ARMS: Final = 80
-FOLDERS: Final = (SHARED / "workflows", HERE / "cases", Path(headway.__file__).parent / "workflows")
+BUNDLED: Final = Path(headway.__file__).parent / "workflows"
+FOLDERS: Final = (SHARED / "workflows", HERE / "cases", BUNDLED)
 RECORDED_FILES: Final = 66
 
 _ODD: Final[tuple[Json, ...]] = (
@@ -62,9 +63,7 @@ _JUNK: Final[tuple[Json, ...]] = (
 
 
 def files() -> list[Path]:
-    return [
-        path for folder in FOLDERS if folder.is_dir() for path in sorted(folder.rglob("*.json"))
-    ]
+    return [path for folder in FOLDERS if folder.is_dir() for path in workflow_files(folder)]
 
 
 @cache
@@ -81,7 +80,8 @@ def routines() -> dict[str, Document]:
 @pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_runs_to_its_end_in_every_arm(path: Path) -> None:
     text = path.read_bytes()
-    if b'"templateCall"' in text and not SHARED.is_dir():
+    beside = SHARED.is_dir() or BUNDLED in path.parents
+    if b"templateCall" in text and not beside:
         pytest.skip("the routine it calls is not beside this checkout")
     workflow = compile_text(text, routines(), path.name)
     ends = {Arm(workflow, drawn(f"{path.stem} {number}")).run() for number in range(ARMS)}

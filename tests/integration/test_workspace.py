@@ -1,6 +1,7 @@
 """A workspace is looked at with real git and real folders, and never changed."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -88,6 +89,70 @@ def test_where_git_has_nothing_to_say_there_are_no_facts(tmp_path: Path) -> None
 
 def test_variables_that_point_git_elsewhere_are_ignored(repository: Path, tmp_path: Path) -> None:
     assert look(GIT_DIR=str(repository / ".git")).git_facts(str(tmp_path)) == GitFacts()
+
+
+def counted(folder: Path) -> tuple[GitWorkspace, Path]:
+    """Return a look whose git leaves a line in a file each time it runs."""
+    programs, runs = folder / "programs", folder / "runs"
+    programs.mkdir()
+    runs.touch()
+    real = shutil.which("git")
+    (programs / "git").write_text(f'#!/bin/sh\necho run >> "{runs}"\nexec {real} "$@"\n')
+    (programs / "git").chmod(0o755)
+    return look(PATH=f"{programs}:{os.defpath}"), runs
+
+
+def test_git_is_not_asked_again_until_head_has_moved(repository: Path, tmp_path: Path) -> None:
+    git(repository, "commit", "-q", "--allow-empty", "-m", "one")
+    looking, runs = counted(tmp_path)
+    inside = repository / "a" / "b"
+    inside.mkdir(parents=True)
+    first = looking.git_facts(str(inside))
+    assert looking.git_facts(str(inside)) == first
+    assert runs.read_text() == "run\n"
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        [("commit", "-q", "--allow-empty", "-m", "two")],
+        [("checkout", "-q", "-b", "other")],
+        [("checkout", "-q", "--detach")],
+        [("pack-refs", "--all"), ("commit", "-q", "--allow-empty", "-m", "two")],
+        [("pack-refs", "--all"), ("checkout", "-q", "-b", "other"), ("pack-refs", "--all")],
+        [("branch", "other"), ("symbolic-ref", "refs/heads/trunk", "refs/heads/other")],
+        [("update-ref", "-d", "HEAD")],
+        [("worktree", "add", "-q", "../repository/a", "-b", "inner")],
+    ],
+)
+def test_what_is_kept_of_git_is_what_git_says(
+    repository: Path, moves: list[tuple[str, ...]]
+) -> None:
+    git(repository, "commit", "-q", "--allow-empty", "-m", "one")
+    looking, workspace = look(), repository / "a" / "b"
+    workspace.mkdir(parents=True)
+    before = looking.git_facts(str(workspace))
+    assert before == look().git_facts(str(workspace))
+    if moves[0][0] == "worktree":
+        workspace.rmdir()
+        workspace.parent.rmdir()
+    for move in moves:
+        git(repository, *move)
+        workspace.mkdir(parents=True, exist_ok=True)
+        assert looking.git_facts(str(workspace)) == look().git_facts(str(workspace))
+
+
+def test_a_repository_made_inside_another_is_the_one_that_counts(repository: Path) -> None:
+    git(repository, "commit", "-q", "--allow-empty", "-m", "one")
+    inner = repository / "inner"
+    inner.mkdir()
+    looking = look()
+    outer = looking.git_facts(str(inner))
+    git(inner, "init", "-q", "-b", "own")
+    git(inner, "commit", "-q", "--allow-empty", "-m", "first")
+    facts = looking.git_facts(str(inner))
+    assert (facts.branch, facts.head) == ("own", git(inner, "rev-parse", "HEAD"))
+    assert facts.repository != outer.repository
 
 
 def test_a_workspace_is_a_folder(tmp_path: Path) -> None:

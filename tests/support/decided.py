@@ -8,6 +8,7 @@ from headway.domain.commands import Advance, Command, Facts, Start, StartFacts
 from headway.domain.compiler.compiling import compile_workflow
 from headway.domain.compiler.reading import Document, read_document
 from headway.domain.compiler.setting import Sources
+from headway.domain.compiler.templates import routine_template_id
 from headway.domain.decide import decide
 from headway.domain.decision import Accepted
 from headway.domain.events import Event
@@ -15,6 +16,7 @@ from headway.domain.ids import AttemptId, WorkflowHash, session_id
 from headway.domain.state import Outcome, SessionState, fold
 from headway.domain.workflow import Workflow
 
+SUFFIXES = (".json", ".yaml", ".yml")
 SESSION = session_id(bytes(range(16)))
 
 
@@ -32,11 +34,25 @@ def compile_text(
 def read_documents(folder: Path) -> dict[str, Document]:
     """Return the readable documents under a folder, by path."""
     found = {}
-    for path in sorted(folder.rglob("*.json")):
+    for path in workflow_files(folder):
         document = read_document(path.read_bytes(), str(path))
         if isinstance(document, Document):
             found[str(path.relative_to(folder))] = document
     return found
+
+
+def routines_in(folder: Path) -> dict[str, Document]:
+    """Return the routines under a folder, by the id under which a step calls them."""
+    named = {
+        routine_template_id(str(document.root["id"])): document
+        for document in read_documents(folder).values()
+    }
+    return {name: document for name, document in named.items() if name}
+
+
+def workflow_files(folder: Path) -> list[Path]:
+    """Return the workflow files under a folder, in order of path."""
+    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
 
 
 @dataclass

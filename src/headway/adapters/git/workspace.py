@@ -2,7 +2,8 @@
 
 Nothing here changes the workspace, and nothing here fails: where git is missing, slow or has
 nothing to say, the facts are None. git sees none of the variables that would point it at another
-repository.
+repository. What it said of a folder is kept until HEAD moves: starting a process takes longer than
+all else that a session's start does.
 """
 
 import os
@@ -11,11 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from headway.adapters.git.head_mark import HeadMark, head_mark
 from headway.domain.events import GitFacts, ReferenceStatus
 from headway.domain.ids import Digest, digest
 from headway.domain.workflow import Reference
 
 GIT_SECONDS_MAX: Final = 5.0
+FOLDERS_KEPT_MAX: Final = 256
 COMMON_DIR: Final = ("rev-parse", "--path-format=absolute", "--git-common-dir")
 NO_FACTS: Final = GitFacts()
 PACKAGE: Final = Path(__file__).parents[2]
@@ -39,6 +42,7 @@ class GitWorkspace:
             "GIT_TERMINAL_PROMPT": "0",
             "LC_ALL": "C",
         }
+        self._kept: dict[str, tuple[HeadMark, GitFacts]] = {}
 
     def exists(self, path: str) -> bool:
         """Tell whether the path is a folder."""
@@ -49,6 +53,18 @@ class GitWorkspace:
 
     def git_facts(self, path: str) -> GitFacts:
         """Return branch, head and repository; all None where git has nothing to say in time."""
+        mark = head_mark(path)
+        kept = self._kept.get(path)
+        if kept is not None and mark == kept[0]:
+            return kept[1]
+        facts = self._ask(path)
+        if mark is not None and facts.head is not None and mark == head_mark(path):
+            if len(self._kept) >= FOLDERS_KEPT_MAX:
+                self._kept.clear()
+            self._kept[path] = mark, facts
+        return facts
+
+    def _ask(self, path: str) -> GitFacts:
         # One call answers everything but the branch of a repository without commits.
         code, lines = self._git(path, *COMMON_DIR, "HEAD", "--abbrev-ref", "HEAD")
         match code, lines:

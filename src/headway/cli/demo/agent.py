@@ -100,6 +100,8 @@ class ScriptedAgent:
         return Work(notes, told)
 
     def _report(self) -> Work:
+        again = _expect(self.shell.python(*REPRODUCTION), ends="1000")
+        suite = _expect(self.shell.python(*SUITE), ends="OK")
         changed = _expect(self.shell.git("diff", "--name-only", "HEAD"), ends=None).last_lines(9)
         notes = (
             "Bills are split to the last cent.\n\nInteger division dropped the remainder; it is "
@@ -110,8 +112,20 @@ class ScriptedAgent:
             "rootCause": "shares() divided with // and dropped the remainder of the bill.",
             "filesChanged": changed,
             "test": f"{TESTS}::{TEST_NAME}",
+            "criteria": [
+                {
+                    "criterion": criterion,
+                    "evidence": f"`{ran.command}` printed {ran.last_lines(1)[0]}.",
+                }
+                for criterion, ran in (
+                    ("A bill of 1000 cents for three adds up to 1000.", again),
+                    ("No other test fails.", suite),
+                )
+            ],
+            "deferred": [],
         }
-        return Work(notes, ("hands in notes and a bug_fix_report",), (report,))
+        told = "hands in notes and a bug_fix_report with evidence for each criterion"
+        return Work(notes, (told,), (report,))
 
 
 def _expect(ran: Ran, *, code: int = 0, ends: str | None) -> Ran:
