@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -295,3 +296,16 @@ def test_a_folder_and_a_name_that_is_not_there_cannot_be_converted(folder: Path)
     assert "does not say" in str(
         refused("convert", ".headway/workflows/greet.yaml", "-o", "a.yaml")["message"]
     )
+
+
+def test_what_they_print_for_programs_is_what_the_reference_says(folder: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "cli-json.md").read_text("utf-8")
+    (folder / "a.json").write_text("{}", "utf-8")
+    for name, words in (
+        ("new", ["acme.a", "-d", SENTENCE]),
+        ("copy", ["team.greet"]),
+        ("convert", ["a.json"]),
+    ):
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `workflows {name}` |")]
+        fields = json.loads(done(name, *words, "--json").output).keys()
+        assert {*re.findall(r"`(\w+)`", row.split("|")[2])} == {*fields}
