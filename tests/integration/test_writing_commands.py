@@ -303,7 +303,7 @@ def test_what_they_print_for_programs_is_what_the_reference_says(folder: Path) -
     (folder / "a.json").write_text("{}", "utf-8")
     for name, words in (
         ("new", ["acme.a", "-d", SENTENCE]),
-        ("copy", ["team.greet"]),
+        ("copy", ["team.greet", "--as", "team.hail"]),
         ("convert", ["a.json"]),
     ):
         (row,) = [line for line in page.splitlines() if line.startswith(f"| `workflows {name}` |")]

@@ -2,8 +2,8 @@
 
 What a fenced block is for stands behind its language:
 
-- `console`: each `$ command` is run by a shell in the folder, and what it prints must be what stands
-  below it, where a line `...` stands for any lines and `...` inside a line for any text;
+- `console`: each `$ command` is run by a shell in the folder, and what it prints must be what
+  stands below it, where a line `...` stands for any lines and `...` inside a line for any text;
 - `yaml title=PATH` (or another language): a file to be saved;
 - `diff title=PATH`: a change of that file; with `mistake` behind it, one that the reader takes back
   after the next console block, whereupon lint must have nothing to say;

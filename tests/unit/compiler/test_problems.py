@@ -532,13 +532,20 @@ def test_every_code_has_a_reason_in_words() -> None:
     assert all(rule.why.endswith(".") for rule in CODES.values())
 
 
-def test_a_misspelt_key_is_one_problem_not_a_missing_key_besides() -> None:
-    misspelt = ({"id": "a", "titel": "A", "promt": "P"}, ["titel", "promt"])
-    for node, keys in (misspelt, ({"id": "a", "title": "A", "promptblocks": {}}, ["promptblocks"])):
-        found = compiled(source(node)).diagnostics
-        assert [(each.code, each.path) for each in found] == [
-            ("UNKNOWN_KEY", f"steps[0].{key}") for key in keys
-        ]
+@pytest.mark.parametrize(
+    ("node", "keys"),
+    [
+        ({"id": "a", "titel": "A", "promt": "P"}, ["titel", "promt"]),
+        ({"id": "a", "title": "A", "promptblocks": "P"}, ["promptblocks"]),
+    ],
+)
+def test_a_misspelt_key_is_one_problem_not_a_missing_key_besides(
+    node: dict[str, Json], keys: list[str]
+) -> None:
+    found = compiled(source(node)).diagnostics
+    assert {(each.code, each.path) for each in found} == {
+        ("UNKNOWN_KEY", f"steps[0].{key}") for key in keys
+    }
 
 
 def test_a_number_for_a_text_of_a_form_is_not_told_to_go_into_quotes_that_do_not_help() -> None:

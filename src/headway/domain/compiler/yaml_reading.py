@@ -39,7 +39,7 @@ _PROBLEMS: Final = {
     ),
     "did not find expected key": (
         "the line is no key of the object it stands in",
-        "Give it the indentation of the keys above it; a text that begins with a quote ends with it.",
+        "Indent it as the keys above it are; a text that begins with a quote ends with one.",
     ),
     "could not find expected ':'": (
         "the line before has neither a colon nor a dash",
