@@ -14,7 +14,9 @@ from headway.cli.lint_command import lint_command, rules_command, schema_command
 from headway.cli.new_command import new_command
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, print_json
+from headway.cli.preview_command import graph_command, preview_command
 from headway.cli.safe_text import one_line, wrapped
+from headway.cli.simulate_command import simulate_command
 from headway.cli.style import WIDTH_MIN, Style
 from headway.cli.terminal import output_style
 from headway.cli.workflow_drawing import workflow_lines
@@ -72,6 +74,9 @@ def show_command(workflow: str, *, as_json: bool) -> None:
         click.echo(line)
 
 
+command.add_command(preview_command)
+command.add_command(graph_command)
+command.add_command(simulate_command)
 command.add_command(new_command)
 command.add_command(copy_command)
 command.add_command(convert_command)
