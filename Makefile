@@ -42,6 +42,7 @@ coverage: $(READY) ## run every test and show the lines and branches that none r
 
 reference: $(READY) ## write the generated pages of docs/reference, the schema of workflow files, the demo in the README
 	@$(PYTHON) -m tests.support.cli_reference
+	@$(PYTHON) -m tests.support.language_reference
 	@$(PYTHON) -m tests.support.readme_demo
 	@.venv/bin/headway workflows rules > docs/reference/lint-rules.md
 	@.venv/bin/headway workflows schema > src/headway/workflow.schema.json

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headway.application.added_sources import AddedSources
     from headway.application.engine import Engine
     from headway.application.verbs import Verbs
+    from headway.ports.drafts import Drafts
     from headway.ports.workflow_files import WorkflowFiles
 
 DATABASE_NAME = "headway.db"
@@ -121,6 +122,13 @@ def open_sources(settings: Settings) -> "Iterator[AddedSources]":
         )
     finally:
         store.close()
+
+
+def open_drafts() -> "Drafts":
+    """Return the means to read and write single workflow files."""
+    from headway.adapters.workflows.drafting import FileDrafts
+
+    return FileDrafts()
 
 
 @contextmanager

@@ -8,7 +8,10 @@ import msgspec
 from headway.application.inspect_workflow import inspect_workflow
 from headway.application.list_workflows import list_workflows
 from headway.application.requests import InspectWorkflow, ListWorkflows
+from headway.cli.convert_command import convert_command
+from headway.cli.copy_command import copy_command
 from headway.cli.lint_command import lint_command, rules_command, schema_command
+from headway.cli.new_command import new_command
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, print_json
 from headway.cli.preview_command import graph_command, preview_command
@@ -21,7 +24,7 @@ from headway.cli.workflow_drawing import workflow_lines
 
 @click.group("workflows", cls=Grouped)
 def command() -> None:
-    """See the workflow files that this folder can use."""
+    """See, write and lint the workflow files that this folder can use."""
 
 
 @command.command(
@@ -74,6 +77,9 @@ def show_command(workflow: str, *, as_json: bool) -> None:
 command.add_command(preview_command)
 command.add_command(graph_command)
 command.add_command(simulate_command)
+command.add_command(new_command)
+command.add_command(copy_command)
+command.add_command(convert_command)
 command.add_command(lint_command)
 command.add_command(schema_command)
 command.add_command(rules_command)

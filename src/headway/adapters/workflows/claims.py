@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from headway.adapters.workflows.folders import Folder
 from headway.adapters.workflows.reading import ReadFile, file_diagnostic
 from headway.domain.compiler.compiling import Compilation
+from headway.domain.compiler.grammar import RESERVED_PREFIX
 from headway.domain.diagnostics import Diagnostic
 from headway.ports.catalogue import Shadow
-
-RESERVED_PREFIX: Final = "hw."
 
 
 @dataclass(frozen=True, slots=True)
