@@ -13,7 +13,13 @@ import pytest
 from headway.server_lock import FILE_NAME, AlreadyServed, Running, ServerLock, read_lock
 
 RUNNING = Running(
-    pid=4711, host="127.0.0.1", port=7430, version="1.2.3", started_at="2026-11-21T12:00:00Z"
+    pid=4711,
+    host="127.0.0.1",
+    port=7430,
+    version="1.2.3",
+    started_at="2026-11-21T12:00:00Z",
+    token_file="/etc/headway/token",
+    settings={"HEADWAY_GATES": "enforce"},
 )
 HOLDER = """
 import sys
@@ -121,6 +127,8 @@ def test_the_file_is_readable_by_its_owner_alone_and_is_plain_json(tmp_path: Pat
         "port": 7430,
         "version": "1.2.3",
         "url": "http://127.0.0.1:7430",
+        "tokenFile": "/etc/headway/token",
+        "settings": {"HEADWAY_GATES": "enforce"},
     }
     lock.release()
 

@@ -69,7 +69,8 @@ def refused(status: int, said: str) -> Failure:
         return Failure(
             "UNAUTHORIZED",
             "The server of this home demands a token.",
-            "Set HEADWAY_TOKEN for this MCP server in the client's settings.",
+            "Set HEADWAY_TOKEN for this MCP server in the client's settings, or start headway up "
+            "with --token-file, whose file headway mcp finds by itself.",
         )
     return Failure(
         "SERVER_REFUSED",
