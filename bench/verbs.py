@@ -9,6 +9,7 @@ from bench.advances import Session, begin
 from bench.figures import Figure
 from bench.sizes import Sizes
 from bench.timing import repeated
+from headway.adapters.workflows.scanning import SUFFIXES
 from headway.application.continue_workflow import continue_workflow
 from headway.application.engine import Engine
 from headway.application.list_workflows import list_workflows
@@ -69,7 +70,7 @@ def measure_compiler(sizes: Sizes) -> Iterator[Figure]:
         if not folder.is_dir():
             continue
         routines = _routines(folder)
-        largest = max(folder.rglob("*.json"), key=lambda path: path.stat().st_size)
+        largest = max(_files(folder), key=lambda path: path.stat().st_size)
         data = largest.read_bytes()
 
         def compiled(
@@ -97,10 +98,14 @@ def _rehydrate(session: Session) -> None:
 
 def _routines(folder: Path) -> dict[str, Document]:
     found: dict[str, Document] = {}
-    for path in sorted(folder.rglob("*.json")):
+    for path in _files(folder):
         document = read_document(path.read_bytes(), str(path))
         name = document.root.get("id") if isinstance(document, Document) else None
         template = routine_template_id(name) if isinstance(name, str) else None
         if template and isinstance(document, Document):
             found.setdefault(template, document)
     return found
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)

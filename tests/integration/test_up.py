@@ -59,7 +59,7 @@ def test_a_person_is_told_where_it_serves_and_how_to_stop_it(tmp_path: Path) -> 
         command("--port", "0"), env=environment(tmp_path), stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        said = "".join(process.stdout.readline() for _ in range(3))
+        said = "".join(process.stdout.readline() for _ in range(4))
         process.terminate()
         assert process.wait(EXIT_SECONDS_MAX) == 0
     assert str(tmp_path / "home") in said

@@ -83,6 +83,6 @@ def _unknown(engine: Engine, workflow_id: str, workspace: str) -> NotFound:
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     return NotFound(
         f"There is no workflow {workflow_id!r}.",
-        remedy=f"{hint}Call list_workflows to see every workflow of this workspace.",
+        remedy=f"{hint}list_workflows, or `headway workflows list`, shows all of this workspace.",
         details={"workflowId": workflow_id, "didYouMean": near[:SUGGESTIONS_MAX]},
     )

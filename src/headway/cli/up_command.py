@@ -232,6 +232,7 @@ def _text(running: Running, settings: Settings) -> str:
     return (
         f"Headway {__version__} serves {settings.home}\n"
         f"MCP at {running.url}{MCP_PATH}{token}\n"
+        "Give clients that address, or the command `headway mcp`, which finds it by itself.\n"
         f"Stop it with Ctrl-C, or from elsewhere with: kill {running.pid}"
     )
 

@@ -149,7 +149,14 @@ class PostgresDatabase:
 
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""
-        return self._reading(lambda line: work(PlainCursor(line.raw)))
+
+        def reading(line: _Line) -> T:
+            cursor = PlainCursor(line.raw)
+            found = work(cursor)
+            cursor.settle()
+            return found
+
+        return self._reading(reading)
 
     def query(self, work: Callable[[Connection], T]) -> T:
         """Run work that only reads, with SQLAlchemy Core."""
@@ -191,9 +198,14 @@ class PostgresDatabase:
                 raise
             try:
                 cursor.execute("COMMIT")
-            except psycopg.OperationalError as error:
-                if not line.raw.closed:
-                    raise  # refused by the server, which has undone it
+                cursor.settle()  # with all that still waits
+            except psycopg.Error as error:
+                if not line.raw.closed:  # refused by the server
+                    with suppress(psycopg.Error):
+                        line.raw.rollback()
+                    if isinstance(error, psycopg.errors.TransactionRollback):
+                        raise _Lost from error
+                    raise
                 if self._was_kept(line, work, result):
                     return result
                 raise _Lost from error

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from headway.mcp.lines import LINE_BYTES_MAX, read_lines
+from headway.mcp.lines import LINE_BYTES_MAX, read_lines, tell_a_person
 from headway.mcp.relay.relaying import Relay, Wishes
 from headway.server_lock import read_lock
 
@@ -23,6 +23,7 @@ def relay_if_served(home: Path, wishes: Wishes) -> bool:
     if look() is None:
         return False
     out = os.dup(1)
+    tell_a_person()
     os.dup2(2, 1)  # stdout carries the protocol alone: whatever else prints goes to stderr
     try:
         _relay(Relay(look, out, wishes))
