@@ -15,7 +15,10 @@ def test_a_tiny_run_measures_everything_it_names(
     assert main(["--quick", "--json", "--folder", str(tmp_path)]) == 0
     printed = json.loads(capsys.readouterr().out)
     names = [f"{each['group']}: {each['name']}" for each in printed["figures"]]
-    assert len([name for name in names if name.endswith("/ at step 3")]) == 5
+    assert len([name for name in names if name.endswith("/ at step 3")]) == 7
+    assert any("tools/list, through the relay" in name for name in names)
+    assert any("client of the protocol library: continue_workflow" in name for name in names)
+    assert any("memory, growth after 40 sessions" in name for name in names)
     assert any("start_workflow" in name for name in names)
     assert any("search over 20 sessions" in name for name in names)
     assert any(name.endswith("full / empty") for name in names)
