@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bench import (
     advances,
+    catalogue,
     full_store,
     http,
     http_growth,
@@ -72,6 +73,7 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
     settings = Settings(home=home, user_home=folder, workflow_path=(str(files),))
     yield from verbs.measure_compiler(sizes)
     yield from linting.measure_lint(settings, sizes)
+    yield from catalogue.measure_catalogue(settings, sizes)
     yield from search.measure_search(home, sizes)
     environment = {
         **os.environ,  # noqa: TID251
@@ -84,7 +86,6 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
         yield from advances.measure_advances(engine, workspace, home / DATABASE_NAME, sizes)
         yield from threads.measure_threads(engine, workspace, sizes)
         yield from verbs.measure_verbs(engine, workspace, sizes)
-        yield from verbs.measure_listing(engine, workspace, sizes)
         yield from proofs.measure_verify(engine, workspace, sizes)
     yield from http_growth.measure_memory(environment, folder / "busy", workspace, sizes)
     with bare_commit(folder / "floor-http.db", http.COMMIT_BYTES) as commit:

@@ -1,6 +1,5 @@
 """The other verbs, and the compiler."""
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -9,11 +8,10 @@ from bench.advances import Session, begin
 from bench.figures import Figure
 from bench.sizes import Sizes
 from bench.timing import repeated
-from headway.adapters.workflows.scanning import SUFFIXES
+from headway.adapters.workflows.listing import SUFFIXES
 from headway.application.continue_workflow import continue_workflow
 from headway.application.engine import Engine
-from headway.application.list_workflows import list_workflows
-from headway.application.requests import ContinueWorkflow, ListWorkflows
+from headway.application.requests import ContinueWorkflow
 from headway.domain.compiler.compiling import compile_workflow
 from headway.domain.compiler.reading import Document, read_document
 from headway.domain.compiler.setting import Sources
@@ -23,8 +21,6 @@ ROOT = Path(__file__).parents[1]
 BUNDLED = ROOT / "src" / "headway" / "workflows"
 CORPUS = ROOT.parent / "shared" / "conformance" / "workflows"
 COMPILE_MS_MAX = 25.0
-LISTING = "list_workflows"
-LISTING_MS_MAX = 5.0  # for a hundred files
 
 
 def measure_verbs(engine: Engine, workspace: Path, sizes: Sizes) -> Iterator[Figure]:
@@ -39,29 +35,6 @@ def measure_verbs(engine: Engine, workspace: Path, sizes: Sizes) -> Iterator[Fig
         took = repeated(partial(_rehydrate, session), sizes.repeats)
         name = f"continue_workflow, rehydrate at step {depth:,}"
         yield Figure(group=group, name=name, value=took, unit="ms")
-
-
-def measure_listing(engine: Engine, workspace: Path, sizes: Sizes) -> Iterator[Figure]:
-    """Yield the figure of listing a workspace's files, none of them changed since the last look."""
-    folder = workspace / ".headway" / "workflows"
-    folder.mkdir(parents=True)
-    for number in range(sizes.files):
-        written = {
-            "id": f"bench.file-{number:03}",
-            "name": f"File {number}",
-            "description": "One of many.",
-            "version": "1.0.0",
-            "steps": [{"id": f"step-{n}", "title": f"S{n}", "prompt": "Do it."} for n in range(9)],
-        }
-        (folder / f"file-{number:03}.json").write_text(json.dumps(written), "utf-8")
-    request = ListWorkflows(workspace_path=str(workspace))
-    reply = list_workflows(engine, request)
-    found = reply["workflows"]
-    assert isinstance(found, list)
-    assert len(found) >= sizes.files
-    took = repeated(lambda: list_workflows(engine, request), sizes.repeats)
-    name = f"{LISTING}, {len(found)} unchanged files"
-    yield Figure(group="other verbs", name=name, value=took, unit="ms", target=LISTING_MS_MAX)
 
 
 def measure_compiler(sizes: Sizes) -> Iterator[Figure]:

@@ -20,6 +20,7 @@ from headway.server_lock import read_lock
 
 if TYPE_CHECKING:
     from headway.adapters.storage.store import Store
+    from headway.application.added_sources import AddedSources
     from headway.application.engine import Engine
     from headway.application.verbs import Verbs
     from headway.ports.workflow_files import WorkflowFiles
@@ -62,7 +63,10 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
             custody=store.custody,
             ledger_id=store.ledger_id,
             catalogue=FolderCatalogue(
-                workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
+                workflow_path=settings.workflow_path,
+                home=settings.home,
+                sources=store.sources,
+                clock=clock,
             ),
             workspace=GitWorkspace(environment=settings.environment),
             clock=clock,
@@ -82,10 +86,38 @@ def open_workflow_files(settings: Settings) -> "Iterator[WorkflowFiles]":
     """
     from headway.adapters.workflows.catalogue import FolderCatalogue
 
-    store = open_store(settings, SystemClock(), SystemEntropy())
+    clock = SystemClock()
+    store = open_store(settings, clock, SystemEntropy())
     try:
         yield FolderCatalogue(
-            workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
+            workflow_path=settings.workflow_path,
+            home=settings.home,
+            sources=store.sources,
+            clock=clock,
+        )
+    finally:
+        store.close()
+
+
+@contextmanager
+def open_sources(settings: Settings) -> "Iterator[AddedSources]":
+    """Yield what the verbs about git repositories need. Raises StoreUnavailable."""
+    from headway.adapters.git.fetching import GitFetching
+    from headway.adapters.workflows.catalogue import FolderCatalogue
+    from headway.application.added_sources import AddedSources
+
+    clock = SystemClock()
+    store = open_store(settings, clock, SystemEntropy())
+    try:
+        yield AddedSources(
+            sources=store.sources,
+            fetcher=GitFetching(settings.home, settings.environment),
+            catalogue=FolderCatalogue(
+                workflow_path=settings.workflow_path,
+                home=settings.home,
+                sources=store.sources,
+                clock=clock,
+            ),
         )
     finally:
         store.close()

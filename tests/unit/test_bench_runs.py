@@ -23,6 +23,7 @@ def test_a_tiny_run_measures_everything_it_names(
     assert any("search over 20 sessions" in name for name in names)
     assert any(name.endswith("full / empty") for name in names)
     assert any("largest of the bundled files" in name for name in names)
+    assert len([name for name in names if name.startswith("catalogue: ")]) == 3
     assert any("lint, nothing known before" in name for name in names)
     assert all(each["value"] > 0 for each in printed["figures"])
     assert "sqlite" in printed["machine"]

@@ -73,6 +73,11 @@ def wire_diagnostic(diagnostic: Diagnostic) -> dict[str, Json]:
     }
 
 
+def wire_shadows(entry: Entry) -> list[Json]:
+    """Return the files an entry hides, in the wire's names, each with what decided."""
+    return [{"path": each.path, "source": each.source, "why": each.why} for each in entry.shadows]
+
+
 def _unknown(engine: Engine, workflow_id: str, workspace: str) -> NotFound:
     known = [entry.id for entry in engine.catalogue.entries(workspace)]
     folded = {name.lower(): name for name in known}

@@ -20,6 +20,7 @@ SECTIONS: Final = {
         "status": ("headway.cli.status_command", "What runs, what is stored, what is latest."),
         "sessions": ("headway.cli.sessions_command", "List, search, show, draw, steer, purge."),
         "workflows": ("headway.cli.workflows_command", "List, show and lint workflow files."),
+        "sources": ("headway.cli.sources_command", "Where workflow files come from; git sources."),
         "gates": ("headway.cli.gates_command", "See what waits for a decision; decide."),
     },
     "Run": {

@@ -11,7 +11,9 @@ from headway.application.requests import InspectWorkflow, ListWorkflows
 from headway.cli.lint_command import lint_command, rules_command, schema_command
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, print_json
+from headway.cli.preview_command import graph_command, preview_command
 from headway.cli.safe_text import one_line, wrapped
+from headway.cli.simulate_command import simulate_command
 from headway.cli.style import WIDTH_MIN, Style
 from headway.cli.terminal import output_style
 from headway.cli.workflow_drawing import workflow_lines
@@ -69,6 +71,9 @@ def show_command(workflow: str, *, as_json: bool) -> None:
         click.echo(line)
 
 
+command.add_command(preview_command)
+command.add_command(graph_command)
+command.add_command(simulate_command)
 command.add_command(lint_command)
 command.add_command(schema_command)
 command.add_command(rules_command)

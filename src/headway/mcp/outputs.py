@@ -71,7 +71,7 @@ OUTPUT_SCHEMAS: Final[dict[str, JsonObject]] = {
         ("workflowId", "workflowHash", "mode", "compiled"),
         workflowId=TEXT,
         workflowHash=TEXT_OR_NULL,
-        mode=_names("metadata", "preview"),
+        mode=_names("metadata", "preview", "flow"),
         compiled=OBJECT,
     ),
     "start_workflow": _answer(("isComplete",), **STEP),

@@ -136,6 +136,19 @@ ATTACH: Final = "INSERT INTO sources (path) VALUES (?) ON CONFLICT (path) DO NOT
 # Detach a folder.
 DETACH: Final = "DELETE FROM sources WHERE path = ?"
 
+# The git repositories, in the order they were added.
+GIT_SOURCES: Final = "SELECT id, url, ref, path, pin FROM git_sources ORDER BY position"
+
+# Keep a repository, in the place of one with its id.
+PIN: Final = (
+    "INSERT INTO git_sources (id, url, ref, path, pin) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (id) DO UPDATE SET url = excluded.url, ref = excluded.ref, path = excluded.path,"
+    " pin = excluded.pin"
+)
+
+# Forget a repository.
+DROP: Final = "DELETE FROM git_sources WHERE id = ?"
+
 
 @lru_cache(maxsize=128)
 def read_events(count: int) -> str:

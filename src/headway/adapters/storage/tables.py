@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 METADATA: Final = MetaData()
 
@@ -166,6 +166,18 @@ SOURCES: Final = Table(
     METADATA,
     Column("position", NUMBER, primary_key=True),
     Column("path", TEXT, nullable=False, unique=True),
+)
+
+# Git repositories of workflow files; `pin` is the commit that is used.
+GIT_SOURCES: Final = Table(
+    "git_sources",
+    METADATA,
+    Column("position", NUMBER, primary_key=True),
+    Column("id", TEXT, nullable=False, unique=True),
+    Column("url", TEXT, nullable=False),
+    Column("ref", TEXT, nullable=False),
+    Column("path", TEXT, nullable=False),
+    Column("pin", TEXT, nullable=False),
 )
 
 # What stays of a purged session.
