@@ -25,7 +25,12 @@ def test_a_tiny_run_measures_everything_it_names(
     assert any("largest of the bundled files" in name for name in names)
     assert len([name for name in names if name.startswith("catalogue: ")]) == 3
     assert any("lint, nothing known before" in name for name in names)
-    assert all(each["value"] > 0 for each in printed["figures"])
+    # Of so few calls a difference, such as a memory's growth, may come out on either side.
+    differences = ("- F", "growth")
+    absolute = [
+        each for each in printed["figures"] if not any(d in each["name"] for d in differences)
+    ]
+    assert all(each["value"] > 0 for each in absolute)
     assert "sqlite" in printed["machine"]
     assert not list(tmp_path.iterdir())
 
