@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Sizes:
     """How much of each: rounds and blocks as in `timing`.
 
-    `depths` are numbers of steps already done, `growth` one of advances, `events` of a full store.
+    `depths` are numbers of steps already done, `growth` one of advances, `events` of a full store,
+    `served` of sessions on one server.
     """
 
     depths: tuple[int, int, int] = (10, 1_000, 10_000)
@@ -19,6 +20,7 @@ class Sizes:
     growth: int = 1_000
     events: int = 500_000
     sessions: int = 10_000
+    served: int = 1_000
 
 
 FULL = Sizes()
@@ -32,4 +34,5 @@ QUICK = Sizes(
     growth=50,
     events=2_000,
     sessions=20,
+    served=40,
 )
