@@ -89,7 +89,7 @@ class SqlCustody:
 
     def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
         """Remove a stream, its projections, and the blobs that no other stream speaks of."""
-        seen: dict[int, int] = {}
+        seen: dict[str, int] = {}  # by name: the id of a stream that went may be given again
         own = self._database.read(lambda cursor: _own_blobs(cursor, stream))
         if own is None:
             return None
@@ -178,18 +178,18 @@ def _own_blobs(cursor: Cursor, stream: StreamId) -> set[Digest] | None:
     return {name for name in named if _one(cursor, statements.BLOB, raw_digest(name)) is not None}
 
 
-def _spare(cursor: Cursor, lone: set[Digest], seen: dict[int, int], stream: StreamId) -> None:
+def _spare(cursor: Cursor, lone: set[Digest], seen: dict[str, int], stream: StreamId) -> None:
     """Take out the blobs that other streams speak of, in what was not seen of them yet."""
     own = _one(cursor, statements.STREAM_HEAD, stream)
     cursor.execute(custody_statements.STREAM_ENDS, ())
-    for key, version in cursor.fetchall():
+    for key, name, version in cursor.fetchall():
         if not lone:
             return
-        if (own is not None and key == own[0]) or version == seen.get(key):
+        if (own is not None and key == own[0]) or version == seen.get(name):
             continue
-        for at, data in _pages(cursor, key, seen.get(key, 0)):
+        for at, data in _pages(cursor, key, seen.get(name, 0)):
             lone -= mentions(data)
-            seen[key] = at
+            seen[name] = at
 
 
 def _pages(cursor: Cursor, stream: int, after: int) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from typing import Final
 STREAMS: Final = "SELECT name FROM streams ORDER BY name"
 
 # Where every stream stands, by id.
-STREAM_ENDS: Final = "SELECT id, version FROM streams ORDER BY id"
+STREAM_ENDS: Final = "SELECT id, name, version FROM streams ORDER BY id"
 
 # A stream's end with its summary, then with each of its attempts: one statement sees one state.
 STANDING: Final = (

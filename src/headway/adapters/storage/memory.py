@@ -226,6 +226,10 @@ class MemoryKeyring:
                 self._keys = Keys(current=self._entropy.draw(KEY_BYTES))
             return self._keys
 
+    def lately(self) -> Keys:
+        """Return the live keys."""
+        return self.keys()
+
     def rotate(self) -> Keys:
         """Draw a new current key and keep the old one as previous."""
         with self._lock:
