@@ -57,7 +57,7 @@ from headway.mcp.threads import Threads
 from headway.mcp.tools import INSTRUCTIONS, tool_list
 
 SERVER_NAME: Final = "headway"
-CALLS_AT_ONCE_MAX: Final = 32  # further calls wait for a free thread
+CALLS_AT_ONCE_MAX: Final = 12  # further calls wait; more threads only get into each other's way
 
 logger = logging.getLogger(__name__)
 
