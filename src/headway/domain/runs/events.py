@@ -140,10 +140,11 @@ class ToolStarted(Value, tag="tool_started", tag_field="event"):
 
 
 class ToolEnded(Value, tag="tool_ended", tag_field="event"):
-    """A call was run; `text` is the blob of what the model is told of it."""
+    """A call was run; `text` is the blob of what the model is told of it, a part of `whole`."""
 
     call: str
     text: Digest
+    whole: Digest | None = None
     failed: bool = False
     duration_ms: int = 0
 

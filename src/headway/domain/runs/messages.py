@@ -51,12 +51,16 @@ class Reply(Value, tag="reply"):
 
 
 class ToolResult(Value):
-    """What came of a call. `interrupted`: it was begun and its end is not known."""
+    """What came of a call. `interrupted`: it was begun and its end is not known.
+
+    `whole` is set where `text` is a part of more: it is kept, and read by its name.
+    """
 
     call: str
     text: str
     failed: bool = False
     interrupted: bool = False
+    whole: str | None = None
 
 
 class Results(Value, tag="results"):
