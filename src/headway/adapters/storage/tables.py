@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 5
 
 METADATA: Final = MetaData()
 
@@ -166,6 +166,39 @@ SOURCES: Final = Table(
     METADATA,
     Column("position", NUMBER, primary_key=True),
     Column("path", TEXT, nullable=False, unique=True),
+)
+
+# Git repositories of workflow files; `pin` is the commit that is used.
+GIT_SOURCES: Final = Table(
+    "git_sources",
+    METADATA,
+    Column("position", NUMBER, primary_key=True),
+    Column("id", TEXT, nullable=False, unique=True),
+    Column("url", TEXT, nullable=False),
+    Column("ref", TEXT, nullable=False),
+    Column("path", TEXT, nullable=False),
+    Column("pin", TEXT, nullable=False),
+)
+
+# The queue: one row for each run, kept when it has ended. `dedupe` goes with the end of its run.
+TASKS: Final = Table(
+    "tasks",
+    METADATA,
+    Column("position", NUMBER, primary_key=True),
+    Column("run", TEXT, nullable=False, unique=True),
+    Column("workflow_id", TEXT, nullable=False),
+    Column("workspace", TEXT, nullable=False),
+    Column("goal", TEXT, nullable=False),
+    Column("priority", NUMBER, nullable=False),
+    Column("dedupe", TEXT, unique=True),
+    Column("state", TEXT, nullable=False),
+    Column("outcome", TEXT),
+    Column("fence", NUMBER, nullable=False),
+    Column("owner", TEXT),
+    Column("lease_until", BigInteger, nullable=False),
+    Column("submitted_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("tasks_by_turn", "state", "priority", "position"),
 )
 
 # What stays of a purged session.

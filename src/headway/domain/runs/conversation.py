@@ -226,7 +226,9 @@ def evolve(now: Conversation, event: RunEvent) -> Conversation:
         case RunResumed(limits=limits):
             if now.outcome is None or not is_rest(now.outcome):
                 return after
-            return replace(after, outcome=None, gate=None, limits=limits or now.limits)
+            step = None if isinstance(now.outcome, Parked) else now.step  # to be told again
+            granted = limits or now.limits
+            return replace(after, outcome=None, gate=None, step=step, limits=granted)
         case WorktreePlanned():
             return replace(after, worktree=event)
         case SessionJoined():
