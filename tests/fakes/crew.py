@@ -160,7 +160,7 @@ def a_crew(
 ) -> Crew:
     return Crew(
         model=model,
-        tools=PlayedTools(world, during),
+        tools=lambda _: PlayedTools(world, during),
         engine=PlayedEngine(world),
         place=PlayedPlace(world),
     )

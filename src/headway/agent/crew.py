@@ -1,5 +1,6 @@
 """What one run is driven with, and the place it works in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,9 +29,9 @@ class Workplace(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crew:
-    """The model, its tools, the engine and the place."""
+    """The model, the engine, the place, and the tools in it."""
 
     model: Model
-    tools: Tools
+    tools: Callable[[str], Tools]  # from the path of the place, once it is made
     engine: SessionEngine
     place: Workplace

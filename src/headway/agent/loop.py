@@ -43,6 +43,9 @@ class Loop:
         self._journal = journal
         self._crew = crew
         self._memory = Memory(journal.runs)
+        place = journal.conversation.worktree
+        assert place is not None, "a run is prepared before its first turn"
+        self._tools = crew.tools(place.path)
 
     async def run(self) -> Outcome:
         """Take turns until the run is over and return how; that is not recorded here.
@@ -76,7 +79,7 @@ class Loop:
     async def _ask(self, action: CallModel) -> Stuck | None:
         await anyio.sleep(action.wait_ms / 1_000)
         await self._journal.record(ModelAsked(turn=action.turn))
-        request = await self._memory.request(self._journal.conversation, self._crew.tools.specs)
+        request = await self._memory.request(self._journal.conversation, self._tools.specs)
         began = anyio.current_time()
         try:
             with anyio.fail_after(SILENCE_SECONDS_MAX):
@@ -114,7 +117,7 @@ class Loop:
         await self._journal.record(ToolStarted(call=call.id))
         began = anyio.current_time()
         try:
-            result = await self._crew.tools.run(call)
+            result = await self._tools.run(call)
         except FatalToolError as fatal:
             message = f"{fatal} {fatal.remedy}"[:MESSAGE_MAX]
             return Failed(reason="tool_fatal", message=message)

@@ -21,6 +21,8 @@ SECTIONS: Final = {
         "gates": ("headway.cli.gates_command", "See what waits for a decision; decide."),
     },
     "Run": {
+        "run": ("headway.cli.run_command", "Have a model do a workflow, in a worktree of its own."),
+        "runs": ("headway.cli.runs_command", "List, show, resume, steer and abort runs."),
         "up": ("headway.cli.up_command", "Serve this home over HTTP until told to stop."),
         "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
         "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
@@ -53,7 +55,8 @@ A refusal is {code, message, retry, details} as JSON on stderr.
 \b
 Settings are environment variables: HEADWAY_HOME, HEADWAY_DATABASE_URL,
 HEADWAY_WORKFLOW_PATH, HEADWAY_GATES, HEADWAY_ELICITATION, HEADWAY_HOST,
-HEADWAY_PORT, HEADWAY_TOKEN, HEADWAY_LOG_LEVEL, NO_COLOR."""
+HEADWAY_PORT, HEADWAY_LEASE_SECONDS, HEADWAY_TOKEN, HEADWAY_LOG_LEVEL,
+NO_COLOR."""
 
 
 class LazyGroup(click.Group):
