@@ -115,10 +115,10 @@ def model_named(name: str, folder: Path) -> "Model":
 
 def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> "Crew":
     """Return what a run is driven with on this machine."""
-    from headway.adapters.git.run_place import GitPlaces
+    from headway.adapters.git.worktrees import GitWorktrees
     from headway.agent.crewing import crew_of
 
-    places = GitPlaces(settings.home / WORKTREES_NAME, settings.environment)
+    places = GitWorktrees(settings.home / WORKTREES_NAME, settings.environment)
     return crew_of(runs, held, model, places, settings.environment)
 
 
