@@ -195,3 +195,28 @@ def test_a_zombie_that_wakes_after_its_lease_writes_nothing(home: Home) -> None:
     _, err = process.communicate(timeout=SECONDS_MAX)
     assert process.returncode == 8, err
     assert json.loads(home.call("runs", "show", run, "--json").stdout) == before
+
+
+def test_workers_that_compete_do_each_dispatched_run_once(home: Home) -> None:
+    asked = ("dispatch", *RUN[1:], "--model", f"scripted:{home.script}")
+    first = home.call(*asked, "--key", "nightly").stdout
+    assert home.call(*asked, "--key", "nightly").stdout == first, "the same key, the same run"
+    for _ in range(3):
+        assert home.call(*asked).returncode == 0
+    workers = [home.begin("worker", "--until-idle") for _ in range(2)]
+    for worker in workers:
+        _, err = worker.communicate(timeout=SECONDS_MAX)
+        assert worker.returncode == 0, err
+    listed = home.listed()
+    assert [each["outcome"] for each in listed] == ["success"] * 4
+    assert [each["claims"] for each in listed] == [1] * 4
+
+
+def test_a_run_whose_model_is_gone_ends_and_the_queue_goes_on(home: Home) -> None:
+    lost = home.folder / "lost.yaml"
+    lost.write_text(home.script.read_text())
+    assert home.call("dispatch", *RUN[1:], "--model", f"scripted:{lost}").returncode == 0
+    assert home.call("dispatch", *RUN[1:], "--model", f"scripted:{home.script}").returncode == 0
+    lost.unlink()
+    assert home.call("worker", "--until-idle").returncode == 0
+    assert [each["outcome"] for each in home.listed()] == ["success", "error"]

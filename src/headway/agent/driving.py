@@ -25,7 +25,8 @@ async def drive(runs: Runs, held: Held, crew: Crew, tell: Teller) -> Outcome | N
     """Drive a run to its end or rest, record that, and return it.
 
     None when another worker took the run: it goes on there. When this is cancelled the run is left
-    as it stands, to be gone on with by anybody. Raises Fault when the store cannot serve.
+    as it stands, to be gone on with by anybody. A fault that would come again ends the run; others
+    are raised, and leave it to whoever claims it later.
     """
     drive = _Drive(Journal(runs, held, tell), crew)
     return await drive.run()
@@ -59,11 +60,11 @@ class _Drive:
     async def _outcome(self) -> Outcome:
         try:
             await prepare(self._journal, self._crew)
+            return await Loop(self._journal, self._crew).run()
         except Fault as fault:
             if fault.retry_after_ms is not None:
-                raise
-            return Failed(reason="setup", message=f"{fault.message} {fault.remedy}")
-        return await Loop(self._journal, self._crew).run()
+                raise  # the store is away: whoever claims the run later goes on with it
+            return Failed(reason="fault", message=f"{fault.message} {fault.remedy}")
 
     async def _recorded(self, outcome: Outcome | None) -> Outcome | None:
         abort = self._journal.conversation.abort

@@ -23,6 +23,8 @@ SECTIONS: Final = {
     "Run": {
         "run": ("headway.cli.run_command", "Have a model do a workflow, in a worktree of its own."),
         "runs": ("headway.cli.runs_command", "List, show, resume, steer and abort runs."),
+        "dispatch": ("headway.cli.dispatch_command", "Have a run wait for a worker."),
+        "worker": ("headway.cli.worker_command", "Drive the runs that wait."),
         "up": ("headway.cli.up_command", "Serve this home over HTTP until told to stop."),
         "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
         "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),

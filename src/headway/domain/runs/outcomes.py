@@ -17,7 +17,7 @@ ErrorReason: TypeAlias = Literal[
     "model_unusable",
     "model_malformed",
     "tool_fatal",
-    "setup",
+    "fault",
 ]
 
 
