@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from headway.application.verbs import Verbs
     from headway.ports.models import Model
     from headway.ports.workflow_files import WorkflowFiles
+    from headway.ports.worktrees import Worktrees
 
 DATABASE_NAME = "headway.db"
 WORKTREES_NAME = "worktrees"
@@ -120,6 +121,13 @@ def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> 
 
     places = GitWorktrees(settings.home / WORKTREES_NAME, settings.environment)
     return crew_of(runs, held, model, places, settings.environment)
+
+
+def worktrees_of(settings: Settings) -> "Worktrees":
+    """Return the worktrees of a home."""
+    from headway.adapters.git.surveying import SurveyedWorktrees
+
+    return SurveyedWorktrees(settings.home / WORKTREES_NAME, settings.environment)
 
 
 @contextmanager

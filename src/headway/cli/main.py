@@ -30,6 +30,7 @@ SECTIONS: Final = {
         "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
     },
     "Prove, move, mend": {
+        "worktrees": ("headway.cli.worktrees_command", "See and clean the worktrees of runs."),
         "doctor": ("headway.cli.doctor_command", "Find what could keep Headway from working."),
         "verify": ("headway.cli.verify_command", "Check that everything is as it was recorded."),
         "export": ("headway.cli.export_command", "Write a session to a file, with its proofs."),
