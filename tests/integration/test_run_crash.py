@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.crashed_runs import Left, crashed_at
+from tests.support.postgres import require_url, schema
 
 EVENTS_MIN = 40
 SAMPLED = (
@@ -46,6 +47,14 @@ def test_a_run_killed_once_ends_as_if_nothing_had_happened(
     moment: str, calm: Left, tmp_path: Path
 ) -> None:
     same(crashed_at(tmp_path / "run", moment), calm)
+
+
+@pytest.mark.parametrize("moment", ["event:9", "event:33", "after:7", "before:13"])
+def test_a_run_on_postgresql_killed_once_ends_as_if_nothing_had_happened(
+    moment: str, calm: Left, tmp_path: Path
+) -> None:
+    with schema(require_url()) as url:
+        same(crashed_at(tmp_path / "run", moment, url=url), calm)
 
 
 def test_a_run_killed_again_and_again_ends_as_if_nothing_had_happened(

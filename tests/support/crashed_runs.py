@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.adapters.clock import SystemClock, SystemEntropy
+from headway.adapters.storage.postgres import open_postgres
 from headway.adapters.storage.sqlite import open_sqlite
+from headway.adapters.storage.store import Store
 from headway.domain.ids import RunId, session_stream
 from headway.domain.runs.events import RunEvent, SessionJoined
 
@@ -105,24 +107,25 @@ def prepare(folder: Path) -> None:
         git(folder / "repo", *words)
 
 
-def crashed_at(folder: Path, *moments: str) -> Left:
+def crashed_at(folder: Path, *moments: str, url: str | None = None) -> Left:
     """Run, die at each moment in turn, go on undisturbed, and return what is left.
 
-    Events are counted from the run's first, effects from the first of their process.
+    Events are counted from the run's first, effects from the first of their process. The store is
+    a file in the folder, or the PostgreSQL at `url`.
     """
     prepare(folder)
     run, outcome = "new", ""
     for moment in (*moments, "never"):
-        done = drive(run, folder, moment)
+        done = drive(run, folder, moment, url)
         told = done.stdout.split()
         run = told[0]
         dies = 0 if moment == "never" else -signal.SIGKILL
         assert done.returncode == dies, f"{moment} was not met: {done.stdout}{done.stderr}"
         outcome = told[-1]
-    return _left(folder, RunId(run), outcome)
+    return _left(folder, RunId(run), outcome, url)
 
 
-def drive(run: str, folder: Path, moment: str) -> subprocess.CompletedProcess[str]:
+def drive(run: str, folder: Path, moment: str, url: str | None) -> subprocess.CompletedProcess[str]:
     """Drive a run in a process of its own until it ends or dies."""
     environment = {
         "PATH": os.defpath,
@@ -131,6 +134,8 @@ def drive(run: str, folder: Path, moment: str) -> subprocess.CompletedProcess[st
         "HEADWAY_WORKFLOW_PATH": str(folder / "workflows"),
         "HOME": str(folder),
     }
+    if url is not None:
+        environment["HEADWAY_DATABASE_URL"] = url
     command = [sys.executable, "-m", "tests.support.run_process", run, str(folder), moment]
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS_MAX,
@@ -143,8 +148,15 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-def _left(folder: Path, run: RunId, outcome: str) -> Left:
-    store = open_sqlite(folder / "home" / "headway.db", SystemClock(), SystemEntropy())
+def _opened(folder: Path, url: str | None) -> Store:
+    clock, entropy = SystemClock(), SystemEntropy()
+    if url is not None:
+        return open_postgres(url, clock, entropy)
+    return open_sqlite(folder / "home" / "headway.db", clock, entropy)
+
+
+def _left(folder: Path, run: RunId, outcome: str, url: str | None) -> Left:
+    store = _opened(folder, url)
     try:
         events: list[RunEvent] = [each.event for each in store.queue.scan(run)]
         (session,) = {each.session for each in events if isinstance(each, SessionJoined)}
