@@ -40,8 +40,10 @@ coverage: $(READY) ## run every test and show the lines and branches that none r
 	@.venv/bin/coverage combine -q
 	@.venv/bin/coverage report
 
-reference: $(READY) ## write the generated pages of docs/reference, and the schema of workflow files
+reference: $(READY) ## write the generated pages of docs/reference, the schema of workflow files, the demo in the README
 	@$(PYTHON) -m tests.support.cli_reference
+	@$(PYTHON) -m tests.support.language_reference
+	@$(PYTHON) -m tests.support.readme_demo
 	@.venv/bin/headway workflows rules > docs/reference/lint-rules.md
 	@.venv/bin/headway workflows schema > src/headway/workflow.schema.json
 

@@ -16,20 +16,23 @@ from pathlib import Path
 
 from bench import (
     advances,
+    catalogue,
     full_store,
     http,
+    http_growth,
     linting,
     postgres,
     proofs,
     search,
+    starting,
     threads,
     verbs,
 )
 from bench.figures import Figure, as_json, over, table
-from bench.machine import facts
+from bench.machine import bare_commit, facts
 from bench.sizes import FULL, QUICK, Sizes
 from headway.bootstrap import DATABASE_NAME, open_engine
-from headway.config import TEST_DATABASE_URL, Settings
+from headway.config import DATABASE_URL, TEST_DATABASE_URL, Settings
 
 METHOD = """\
 An advance is one call of the verb continue_workflow: token, head read, decision, one durable
@@ -70,32 +73,47 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
     settings = Settings(home=home, user_home=folder, workflow_path=(str(files),))
     yield from verbs.measure_compiler(sizes)
     yield from linting.measure_lint(settings, sizes)
+    yield from catalogue.measure_catalogue(settings, sizes)
     yield from search.measure_search(home, sizes)
-    yield from measure_stores(folder, workspace, settings, sizes)
+    environment = {
+        **os.environ,  # noqa: TID251
+        "HEADWAY_HOME": str(folder / "http-home"),
+        "HEADWAY_WORKFLOW_PATH": str(files),
+    }
+    yield from starting.measure_starts(folder, environment, sizes)
+    yield from measure_stores(folder, workspace, settings, environment, sizes)
     with open_engine(settings) as engine:
         yield from advances.measure_advances(engine, workspace, home / DATABASE_NAME, sizes)
         yield from threads.measure_threads(engine, workspace, sizes)
         yield from verbs.measure_verbs(engine, workspace, sizes)
-        yield from verbs.measure_listing(engine, workspace, sizes)
         yield from proofs.measure_verify(engine, workspace, sizes)
-    yield from http.measure_http(folder, files, workspace, sizes)
+    yield from http_growth.measure_memory(environment, folder / "busy", workspace, sizes)
+    with bare_commit(folder / "floor-http.db", http.COMMIT_BYTES) as commit:
+        store = http.Store(name="", commit=commit, promised=True)
+        yield from http.measure_http(folder, environment, workspace, store, sizes)
 
 
 def measure_stores(
-    folder: Path, workspace: Path, settings: Settings, sizes: Sizes
+    folder: Path, workspace: Path, settings: Settings, environment: dict[str, str], sizes: Sizes
 ) -> Iterator[Figure]:
     """Yield the figures of other stores: one that holds much, and one on a server."""
     full, empty = replace(settings, home=folder / "full"), replace(settings, home=folder / "empty")
     with open_engine(full) as one, open_engine(empty) as other:
         database = full.home / DATABASE_NAME
         yield from full_store.measure_full_store(one, other, workspace, database, sizes)
+    homes = {"full": full.home, "empty": empty.home}
+    yield from http_growth.measure_growth(environment, homes, workspace, sizes)
     shutil.rmtree(full.home)
     server = postgres.find_server(os.environ.get(TEST_DATABASE_URL))  # noqa: TID251  as tests do
     if server is None:
         print(f"... no PostgreSQL: {TEST_DATABASE_URL} names none", file=sys.stderr, flush=True)
         return
-    with postgres.schema(server) as url, open_engine(replace(settings, database_url=url)) as engine:
-        yield from postgres.measure_postgres(engine, workspace, url, sizes)
+    with postgres.schema(server) as url:
+        with open_engine(replace(settings, database_url=url)) as engine:
+            yield from postgres.measure_postgres(engine, workspace, url, sizes)
+        with postgres.bare_commit(url, http.COMMIT_BYTES) as commit:
+            store = http.Store(name=", PostgreSQL", commit=commit, settings={DATABASE_URL: url})
+            yield from http.measure_http(folder, environment, workspace, store, sizes)
 
 
 if __name__ == "__main__":

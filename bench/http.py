@@ -4,118 +4,92 @@ F is a null call plus a bare durable commit, both measured in turn with the real
 call goes to a server of the same make whose verbs do nothing, with a reply of the same size.
 """
 
-import asyncio
 import json
-import os
 import statistics
-import subprocess
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import uvloop
 
-from bench.advances import NOTE, NOTE_CHARS, WORKFLOW_ID
 from bench.figures import Figure
-from bench.http_client import Client, Wire
-from bench.machine import bare_commit
+from bench.http_client import Client
+from bench.http_sdk import measure_sdk
+from bench.http_session import CROWD, Crowd, Session, crowd
+from bench.serving import UP, serving
 from bench.sizes import Sizes
-from bench.timing import Blocks, interleaved
-from headway.application.requests import Json, JsonObject
+from bench.timing import Blocks, Call, interleaved
 
-GROUP = "over HTTP, one client"
-CROWD_GROUP = "over HTTP, 32 sessions at once"
-CROWD = 32
 COMMIT_BYTES = 2_600  # about what an advance leaves in the file
 CONTINUE_MAX = 1.6
 ABOVE_MAX_MS = 0.8
 START_MAX = 2.5
 THROUGHPUT_MAX = 1 / 0.35
 P99_MAX_MS = 60.0
-MILLISECONDS = 1e3
-EXIT_SECONDS_MAX = 30
 
 
-def measure_http(folder: Path, files: Path, workspace: Path, sizes: Sizes) -> Iterator[Figure]:
-    """Yield the figures of one client, then of many at once."""
-    environment = {
-        **os.environ,  # noqa: TID251
-        "HEADWAY_HOME": str(folder / "http-home"),
-        "HEADWAY_WORKFLOW_PATH": str(files),
-    }
-    with (
-        _server(["headway", "up", "--json", "--port", "0"], environment) as port,
-        closing(Client(port)) as client,
-    ):
-        session = _Session(client, workspace)
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """What the server writes to: its `settings`, a bare durable `commit` of as many bytes there.
+
+    Of one store the figures are promised; of another they are reported.
+    """
+
+    name: str
+    commit: Call
+    settings: Mapping[str, str] = field(default_factory=dict)
+    promised: bool = False
+
+    def at_most(self, most: float) -> float | None:
+        """Return a target, where there are any."""
+        return most if self.promised else None
+
+
+def measure_http(
+    folder: Path, environment: Mapping[str, str], workspace: Path, store: Store, sizes: Sizes
+) -> Iterator[Figure]:
+    """Yield the figures of one client, of the library's client, then of many at once."""
+    settings = {**environment, **store.settings}
+    with ExitStack() as open_:
+        port = open_.enter_context(serving(UP, settings)).port
+        client = open_.enter_context(closing(Client(port)))
+        session = Session(client, workspace)
         sample = folder / "reply.json"
         sample.write_text(json.dumps(session.advance()), "utf-8")
-        with _server(["bench.null_server", str(sample)], environment) as null_port:
-            with closing(Client(null_port)) as null:
-                yield from _alone(session, _Session(null, workspace), folder, sizes)
-            yield from _many(port, null_port, session, sizes)
+        null = open_.enter_context(serving(["bench.null_server", str(sample)], settings))
+        null_client = open_.enter_context(closing(Client(null.port)))
+        yield from _alone(session, Session(null_client, workspace), store, sizes)
+        if store.promised:
+            yield from measure_sdk(port, null.port, store.commit, workspace, sizes)
+        yield from _many(port, null.port, session, store, sizes)
 
 
-@dataclass
-class _Session:
-    """A session driven by one client; on the null server a call that leads nowhere."""
-
-    client: Client
-    workspace: Path
-    token: str = ""
-
-    def __post_init__(self) -> None:
-        self.token = self.start()
-
-    def start(self) -> str:
-        reply = self.client.call(
-            "start_workflow",
-            workflowId=WORKFLOW_ID,
-            workspacePath=str(self.workspace),
-            goal="measure a call",
-        )
-        return str(reply["continueToken"])
-
-    def advance(self) -> JsonObject:
-        reply = self.client.call("continue_workflow", **_advance(self.token))
-        self.token = str(reply["continueToken"])
-        return reply
-
-
-def _advance(token: str) -> dict[str, Json]:
-    notes = NOTE.format(number=0)[:NOTE_CHARS]
-    return {"continueToken": token, "intent": "advance", "output": {"notesMarkdown": notes}}
-
-
-def _alone(real: _Session, null: _Session, folder: Path, sizes: Sizes) -> Iterator[Figure]:
-    with bare_commit(folder / "floor-http.db", COMMIT_BYTES) as commit:
-        blocks = interleaved(
-            {
-                "null call": null.advance,
-                "bare commit": commit,
-                "continue_workflow": real.advance,
-                "start_workflow": real.start,
-            },
-            blocks=sizes.blocks,
-            rounds=sizes.rounds,
-        )
+def _alone(real: Session, null: Session, store: Store, sizes: Sizes) -> Iterator[Figure]:
+    group = f"over HTTP, one client{store.name}"
+    blocks = interleaved(
+        {
+            "null call": null.advance,
+            "bare commit": store.commit,
+            "continue_workflow": real.advance,
+            "start_workflow": real.start,
+        },
+        blocks=sizes.blocks,
+        rounds=sizes.rounds,
+    )
     for name in blocks.times:
         note = f"p95 {blocks.p95(name):.3f}"
-        yield Figure(group=GROUP, name=name, value=blocks.median(name), unit="ms", note=note)
+        yield Figure(group=group, name=name, value=blocks.median(name), unit="ms", note=note)
     floor = blocks.median("null call") + blocks.median("bare commit")
     above = blocks.median("continue_workflow") - floor
-    yield Figure(group=GROUP, name="F: null call + bare commit", value=floor, unit="ms")
-    yield _against_f(blocks, "continue_workflow", CONTINUE_MAX)
-    yield Figure(
-        group=GROUP, name="continue_workflow - F", value=above, unit="ms", target=ABOVE_MAX_MS
-    )
-    yield _against_f(blocks, "start_workflow", START_MAX)
+    yield Figure(group=group, name="F: null call + bare commit", value=floor, unit="ms")
+    yield _against_f(group, blocks, "continue_workflow", store.at_most(CONTINUE_MAX))
+    most = store.at_most(ABOVE_MAX_MS)
+    yield Figure(group=group, name="continue_workflow - F", value=above, unit="ms", target=most)
+    yield _against_f(group, blocks, "start_workflow", store.at_most(START_MAX))
 
 
-def _against_f(blocks: Blocks, name: str, most: float) -> Figure:
+def _against_f(group: str, blocks: Blocks, name: str, most: float | None) -> Figure:
     ratios = [
         statistics.median(call) / (statistics.median(null) + statistics.median(commit))
         for call, null, commit in zip(
@@ -128,69 +102,31 @@ def _against_f(blocks: Blocks, name: str, most: float) -> Figure:
     note = "blocks " + " ".join(f"{ratio:.2f}" for ratio in ratios)
     value = statistics.median(ratios)
     return Figure(
-        group=GROUP, name=f"{name} / F", value=value, unit="times", target=most, note=note
+        group=group, name=f"{name} / F", value=value, unit="times", target=most, note=note
     )
 
 
-def _many(port: int, null_port: int, session: _Session, sizes: Sizes) -> Iterator[Figure]:
-    rounds: list[tuple[_Crowd, _Crowd]] = []
+def _many(
+    port: int, null_port: int, session: Session, store: Store, sizes: Sizes
+) -> Iterator[Figure]:
+    group = f"over HTTP, {CROWD} sessions at once{store.name}"
+    rounds: list[tuple[Crowd, Crowd]] = []
     for _ in range(sizes.blocks):
-        null = uvloop.run(_crowd(null_port, [session.token] * CROWD, sizes.rounds, follow=False))
+        null = uvloop.run(crowd(null_port, [session.token] * CROWD, sizes.rounds, follow=False))
         tokens = [session.start() for _ in range(CROWD)]
-        rounds.append((null, uvloop.run(_crowd(port, tokens, sizes.rounds, follow=True))))
+        rounds.append((null, uvloop.run(crowd(port, tokens, sizes.rounds, follow=True))))
     for name, column in (("null call", 0), ("continue_workflow", 1)):
         many = statistics.median(pair[column].a_second for pair in rounds)
-        p99 = statistics.median(pair[column].p99 for pair in rounds)
-        most = P99_MAX_MS if column else None
-        yield Figure(group=CROWD_GROUP, name=name, value=many, unit="a second")
-        yield Figure(group=CROWD_GROUP, name=f"{name}, p99", value=p99, unit="ms", target=most)
+        p99 = statistics.median(pair[column].p99_ms for pair in rounds)
+        most = store.at_most(P99_MAX_MS) if column else None
+        yield Figure(group=group, name=name, value=many, unit="a second")
+        yield Figure(group=group, name=f"{name}, p99", value=p99, unit="ms", target=most)
     ratios = [null.a_second / real.a_second for null, real in rounds]
     yield Figure(
-        group=CROWD_GROUP,
+        group=group,
         name="null calls to one continue_workflow",
         value=statistics.median(ratios),
         unit="times",
-        target=THROUGHPUT_MAX,
+        target=store.at_most(THROUGHPUT_MAX),
         note=f"{1 / statistics.median(ratios):.2f} of the null calls' throughput",
     )
-
-
-@dataclass(frozen=True)
-class _Crowd:
-    a_second: float
-    p99: float
-
-
-async def _crowd(port: int, tokens: Sequence[str], rounds: int, *, follow: bool) -> _Crowd:
-    """Let each token's client make its calls, all of them at once."""
-    loop = asyncio.get_running_loop()
-    took: list[float] = []
-
-    async def run(token: str) -> None:
-        _, wire = await loop.create_connection(Wire, "127.0.0.1", port)
-        for _ in range(rounds):
-            began = time.perf_counter()
-            reply = await wire.call("continue_workflow", _advance(token))
-            took.append(time.perf_counter() - began)
-            if follow:
-                token = str(reply["continueToken"])
-        wire.close()
-
-    began = time.perf_counter()
-    await asyncio.gather(*(run(token) for token in tokens))
-    elapsed = time.perf_counter() - began
-    took.sort()
-    return _Crowd(a_second=len(took) / elapsed, p99=took[int(len(took) * 0.99)] * MILLISECONDS)
-
-
-@contextmanager
-def _server(words: list[str], environment: dict[str, str]) -> Iterator[int]:
-    """Start a server that says its port in a line of JSON; stop it at the end."""
-    command = [sys.executable, "-m", *words]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        try:
-            yield int(json.loads(process.stdout.readline())["port"])
-        finally:
-            process.terminate()
-            process.wait(EXIT_SECONDS_MAX)

@@ -91,7 +91,9 @@ def bare_commit(url: str, size: int) -> Iterator[Call]:
     """Yield a call that makes one row of this many bytes durable, and does nothing else."""
     data = os.urandom(size)
     with psycopg.connect(url, autocommit=True) as server:
-        server.execute("CREATE TABLE bare (id bigserial PRIMARY KEY, data bytea NOT NULL)")
+        server.execute(
+            "CREATE TABLE IF NOT EXISTS bare (id bigserial PRIMARY KEY, data bytea NOT NULL)"
+        )
 
         def commit() -> None:
             server.execute("INSERT INTO bare (data) VALUES (%s)", (data,), prepare=True)

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 class Sizes:
     """How much of each: rounds and blocks as in `timing`.
 
-    `depths` are numbers of steps already done, `growth` one of advances, `events` of a full store.
+    `depths` are numbers of steps already done, `growth` one of advances, `events` of a full store,
+    `served` of sessions on one server.
     """
 
     depths: tuple[int, int, int] = (10, 1_000, 10_000)
     blocks: int = 5
     rounds: int = 60
     repeats: int = 30
-    files: int = 60
+    catalogue_files: int = 500
+    listed_files: int = 100
     growth: int = 1_000
     events: int = 500_000
     sessions: int = 10_000
+    served: int = 1_000
 
 
 FULL = Sizes()
@@ -26,8 +29,10 @@ QUICK = Sizes(
     blocks=2,
     rounds=2,
     repeats=2,
-    files=3,
+    catalogue_files=3,
+    listed_files=2,
     growth=50,
     events=2_000,
     sessions=20,
+    served=40,
 )

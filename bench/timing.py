@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 Call = Callable[[], object]
 NANOSECONDS_A_MILLISECOND = 1e6
+MILLISECONDS = 1e3  # of a second
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """The other verbs, and the compiler."""
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -9,10 +8,10 @@ from bench.advances import Session, begin
 from bench.figures import Figure
 from bench.sizes import Sizes
 from bench.timing import repeated
+from headway.adapters.workflows.listing import SUFFIXES
 from headway.application.continue_workflow import continue_workflow
 from headway.application.engine import Engine
-from headway.application.list_workflows import list_workflows
-from headway.application.requests import ContinueWorkflow, ListWorkflows
+from headway.application.requests import ContinueWorkflow
 from headway.domain.compiler.compiling import compile_workflow
 from headway.domain.compiler.reading import Document, read_document
 from headway.domain.compiler.setting import Sources
@@ -22,7 +21,6 @@ ROOT = Path(__file__).parents[1]
 BUNDLED = ROOT / "src" / "headway" / "workflows"
 CORPUS = ROOT.parent / "shared" / "conformance" / "workflows"
 COMPILE_MS_MAX = 25.0
-LISTING = "list_workflows"
 
 
 def measure_verbs(engine: Engine, workspace: Path, sizes: Sizes) -> Iterator[Figure]:
@@ -39,36 +37,13 @@ def measure_verbs(engine: Engine, workspace: Path, sizes: Sizes) -> Iterator[Fig
         yield Figure(group=group, name=name, value=took, unit="ms")
 
 
-def measure_listing(engine: Engine, workspace: Path, sizes: Sizes) -> Iterator[Figure]:
-    """Yield the figure of listing a workspace's files, none of them changed since the last look."""
-    folder = workspace / ".headway" / "workflows"
-    folder.mkdir(parents=True)
-    for number in range(sizes.files):
-        written = {
-            "id": f"bench.file-{number:03}",
-            "name": f"File {number}",
-            "description": "One of many.",
-            "version": "1.0.0",
-            "steps": [{"id": f"step-{n}", "title": f"S{n}", "prompt": "Do it."} for n in range(9)],
-        }
-        (folder / f"file-{number:03}.json").write_text(json.dumps(written), "utf-8")
-    request = ListWorkflows(workspace_path=str(workspace))
-    reply = list_workflows(engine, request)
-    found = reply["workflows"]
-    assert isinstance(found, list)
-    assert len(found) >= sizes.files
-    took = repeated(lambda: list_workflows(engine, request), sizes.repeats)
-    name = f"{LISTING}, {len(found)} unchanged files"
-    yield Figure(group="other verbs", name=name, value=took, unit="ms")
-
-
 def measure_compiler(sizes: Sizes) -> Iterator[Figure]:
     """Yield how long the largest files take from their bytes to the compiled form and its hash."""
     for name, folder in (("bundled", BUNDLED), ("corpus", CORPUS)):
         if not folder.is_dir():
             continue
         routines = _routines(folder)
-        largest = max(folder.rglob("*.json"), key=lambda path: path.stat().st_size)
+        largest = max(_files(folder), key=lambda path: path.stat().st_size)
         data = largest.read_bytes()
 
         def compiled(
@@ -96,10 +71,14 @@ def _rehydrate(session: Session) -> None:
 
 def _routines(folder: Path) -> dict[str, Document]:
     found: dict[str, Document] = {}
-    for path in sorted(folder.rglob("*.json")):
+    for path in _files(folder):
         document = read_document(path.read_bytes(), str(path))
         name = document.root.get("id") if isinstance(document, Document) else None
         template = routine_template_id(name) if isinstance(name, str) else None
         if template and isinstance(document, Document):
             found.setdefault(template, document)
     return found
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)

@@ -36,6 +36,7 @@ def until_answered(
 ) -> Message:
     """Repeat a call until it is answered for good. Raises Wrong when that takes too long."""
     began, why, agent = time.perf_counter(), "no answer", threading.current_thread().name
+    lives = tally.counts["kills"]
     while True:
         tally.count("calls")
         try:
@@ -46,7 +47,8 @@ def until_answered(
             told, code = _told(answer)
             if code is None:
                 seconds = time.perf_counter() - began
-                tally.waited(seconds, f"{agent}, {tool}, last met {why}")
+                lives = tally.counts["kills"] - lives
+                tally.waited(seconds, f"{agent}, {tool}, through {lives} kills, last met {why}")
                 return told
             if code not in MAY_REPEAT:
                 raise Wrong(f"{tool} was answered {code}: {json.dumps(answer)[:500]}")

@@ -9,6 +9,7 @@ from headway.domain.errors import Code
 # What a fault may say: everything but that we met what we were not built for.
 CODES: Final = frozenset(code.value for code in Code) - {Code.INTERNAL_ERROR.value}
 INTERNAL_ERROR: Final = -32603
+REFUSED: Final = 400
 SERVER_FAULTS: Final = 500
 NOT_IMPLEMENTED: Final = 501  # what HTTP has for a method it does not know
 
@@ -50,6 +51,19 @@ def judge_http(response: bytes) -> None:
         raise Broken(f"the server failed: {response[:400]!r}")
     if b"application/json" in head.lower() and b'"jsonrpc"' in body:
         judge_line(body)
+    elif status >= REFUSED:
+        _judge_refusal(body)
+
+
+def _judge_refusal(body: bytes) -> None:
+    """Hold that what HTTP itself refuses has a code and says what to do."""
+    try:
+        refusal = json.loads(body)
+    except ValueError as error:
+        raise Broken(f"a refusal is not JSON: {body[:200]!r}") from error
+    details = refusal.get("details") if isinstance(refusal, dict) else None
+    if not isinstance(details, dict) or not refusal.get("code") or not details.get("suggestion"):
+        raise Broken(f"a refusal has no code, or no remedy: {body[:200]!r}")
 
 
 def _judge_error(error: object) -> None:

@@ -21,10 +21,11 @@ def main() -> None:
 
 
 def _relayed() -> bool:
-    from headway.home import process_home, process_token
+    from headway.home import process_claims, process_home, process_token
     from headway.mcp.relay.entry import relay_if_served
+    from headway.mcp.relay.relaying import Wishes
 
-    return relay_if_served(process_home(), process_token())
+    return relay_if_served(process_home(), Wishes(process_token(), process_claims()))
 
 
 if __name__ == "__main__":

@@ -22,9 +22,11 @@ from headway.server_lock import read_lock
 if TYPE_CHECKING:
     from headway.adapters.storage.store import Store
     from headway.agent.crew import Crew
+    from headway.application.added_sources import AddedSources
     from headway.application.engine import Engine
     from headway.application.runs import Held, Runs
     from headway.application.verbs import Verbs
+    from headway.ports.drafts import Drafts
     from headway.ports.models import Model
     from headway.ports.workflow_files import WorkflowFiles
     from headway.ports.worktrees import Worktrees
@@ -75,7 +77,10 @@ def engine_on(settings: Settings, store: "Store", clock: Clock, entropy: Entropy
         custody=store.custody,
         ledger_id=store.ledger_id,
         catalogue=FolderCatalogue(
-            workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
+            workflow_path=settings.workflow_path,
+            home=settings.home,
+            sources=store.sources,
+            clock=clock,
         ),
         workspace=GitWorkspace(environment=settings.environment),
         clock=clock,
@@ -138,13 +143,48 @@ def open_workflow_files(settings: Settings) -> "Iterator[WorkflowFiles]":
     """
     from headway.adapters.workflows.catalogue import FolderCatalogue
 
-    store = open_store(settings, SystemClock(), SystemEntropy())
+    clock = SystemClock()
+    store = open_store(settings, clock, SystemEntropy())
     try:
         yield FolderCatalogue(
-            workflow_path=settings.workflow_path, home=settings.home, sources=store.sources
+            workflow_path=settings.workflow_path,
+            home=settings.home,
+            sources=store.sources,
+            clock=clock,
         )
     finally:
         store.close()
+
+
+@contextmanager
+def open_sources(settings: Settings) -> "Iterator[AddedSources]":
+    """Yield what the verbs about git repositories need. Raises StoreUnavailable."""
+    from headway.adapters.git.fetching import GitFetching
+    from headway.adapters.workflows.catalogue import FolderCatalogue
+    from headway.application.added_sources import AddedSources
+
+    clock = SystemClock()
+    store = open_store(settings, clock, SystemEntropy())
+    try:
+        yield AddedSources(
+            sources=store.sources,
+            fetcher=GitFetching(settings.home, settings.environment),
+            catalogue=FolderCatalogue(
+                workflow_path=settings.workflow_path,
+                home=settings.home,
+                sources=store.sources,
+                clock=clock,
+            ),
+        )
+    finally:
+        store.close()
+
+
+def open_drafts() -> "Drafts":
+    """Return the means to read and write single workflow files."""
+    from headway.adapters.workflows.drafting import FileDrafts
+
+    return FileDrafts()
 
 
 @contextmanager

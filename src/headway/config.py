@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from headway.home import HOME, TOKEN, expand, home_folder, user_home
+from headway.home import GATES, HOME, TOKEN, WORKFLOW_PATH, expand, home_folder, user_home
 
 GateMode: TypeAlias = Literal["advisory", "enforce"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 PREFIX: Final = "HEADWAY_"
-WORKFLOW_PATH: Final = "HEADWAY_WORKFLOW_PATH"
-GATES: Final = "HEADWAY_GATES"
 ELICITATION: Final = "HEADWAY_ELICITATION"
 LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
 DATABASE_URL: Final = "HEADWAY_DATABASE_URL"

@@ -1,8 +1,8 @@
 """The home folder: where the store, the keys and the server's lock of one user are.
 
-With it the token that opens a server's door. Both apart from the other settings because the relay
-needs them, and nothing else, before anything slow is imported. Reads the environment as `config`
-does, by the same rule.
+With it the token that opens a server's door, and what a client asks for that its server decides.
+They are apart from the other settings because the relay needs them, and nothing else, before
+anything slow is imported. Reads the environment as `config` does, by the same rule.
 """
 
 import os
@@ -12,6 +12,8 @@ from typing import Final
 
 HOME: Final = "HEADWAY_HOME"
 TOKEN: Final = "HEADWAY_TOKEN"
+WORKFLOW_PATH: Final = "HEADWAY_WORKFLOW_PATH"
+GATES: Final = "HEADWAY_GATES"
 HOME_DEFAULT: Final = "~/.headway"
 
 
@@ -23,6 +25,29 @@ def process_home() -> Path:
 def process_token() -> str | None:
     """Return the token that this process may show to a server, if any."""
     return os.environ.get(TOKEN, "").strip() or None
+
+
+def process_claims() -> dict[str, str]:
+    """Return what this process asks for; see `claims`."""
+    return claims(os.environ)
+
+
+def claims(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of an environment that count only where a home is served.
+
+    Just those that are set, by name, each as one text that is equal where the meaning is.
+    """
+    asked = {
+        WORKFLOW_PATH: os.pathsep.join(
+            dict.fromkeys(
+                str(expand(entry.strip(), user_home(environ)))
+                for entry in environ.get(WORKFLOW_PATH, "").split(os.pathsep)
+                if entry.strip()
+            )
+        ),
+        GATES: environ.get(GATES, "").strip().lower(),
+    }
+    return {name: text for name, text in asked.items() if text}
 
 
 def home_folder(environ: Mapping[str, str]) -> Path:

@@ -9,9 +9,11 @@ a file that is locked is whole and true, one that is not was left by a dead serv
 short look at the lock can never stand in a server's way. It holds no durable fact.
 """
 
+import errno
 import fcntl
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -23,13 +25,19 @@ ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - named
 
 
 class Running(NamedTuple):
-    """A server at work; `started_at` is UTC in ISO 8601, `port` the one it really has."""
+    """A server at work; `started_at` is UTC in ISO 8601, `port` the one it really has.
+
+    `token_file` is where the token stands that it demands, if that is in a file; `settings` those
+    that a client may have too and that count only here, by name and as `home.claims` writes them.
+    """
 
     pid: int
     host: str
     port: int
     version: str
     started_at: str
+    token_file: str | None = None
+    settings: Mapping[str, str] = {}
 
     @property
     def url(self) -> str:
@@ -85,13 +93,16 @@ class ServerLock:
 def read_lock(home: Path) -> Running | None:
     """Return the server of a home; None when there is none, or it does not listen yet.
 
-    Raises OSError when the file is there but may not be read.
+    Raises OSError when the file is there but may not be read, or was written by another user: what
+    it says is where tokens are sent to.
     """
     try:
         descriptor = os.open(home / FILE_NAME, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
+        if os.fstat(descriptor).st_uid not in (0, os.getuid()):
+            raise PermissionError(errno.EPERM, "another user wrote it", FILE_NAME)
         if not _is_locked(descriptor):
             return None
         return _decode(os.read(descriptor, BYTES_MAX))
@@ -115,6 +126,8 @@ def _encode(running: Running) -> bytes:
         "port": running.port,
         "version": running.version,
         "url": running.url,
+        "tokenFile": running.token_file,
+        "settings": dict(running.settings),
     }
     return json.dumps(told).encode() + b"\n"
 
@@ -123,12 +136,15 @@ def _decode(data: bytes) -> Running | None:
     """Read what a server of any version wrote; None when it does not say what we need."""
     try:
         told = json.loads(data)
+        token_file = told.get("tokenFile")
         return Running(
             pid=int(told["pid"]),
             host=str(told["host"]),
             port=int(told["port"]),
             version=str(told["version"]),
             started_at=str(told["startedAt"]),
+            token_file=None if token_file is None else str(token_file),
+            settings={str(name): str(text) for name, text in told.get("settings", {}).items()},
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -108,6 +108,18 @@ def test_every_answer_keeps_to_the_output_schema_of_its_tool(agent: Agent) -> No
         assert each.output_schema == OUTPUT_SCHEMAS[each.name]
 
 
+@pytest.mark.parametrize("tool", OUTPUT_SCHEMAS)
+def test_a_fault_fits_the_output_schema_for_clients_that_check_it_too(
+    agent: Agent, tool: str
+) -> None:
+    agent.call(tool, nonsense=1)
+    ((_, result),) = agent.answers
+    assert result.is_error is True
+    jsonschema.validate(result.structured_content, OUTPUT_SCHEMAS[tool])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({}, OUTPUT_SCHEMAS[tool])
+
+
 def test_beside_the_prompt_a_text_costs_few_tokens_and_holds_every_token_there_is(
     agent: Agent,
 ) -> None:

@@ -31,25 +31,34 @@ def test_the_demo_is_refused_once_survives_a_kill_and_finishes(tmp_path: Path) -
     places = [told.index(f"({step})") for step in steps]
     assert places == sorted(places)
 
-    first, second = re.findall(r"headway mcp, pid (\d+)", told)
-    killed = re.findall(r"kill -9 (\d+): gone", told)
-    assert killed == [first]
+    first = re.findall(r"headway up serves MCP at \S+, process (\d+)", told)
+    second = re.findall(r"headway up again, process (\d+)", told)
+    assert re.findall(r"kill -9 (\d+): gone", told) == first
+    assert len(second) == 1
     assert second != first
-    assert places[2] < told.index("kill -9") < places[3]
-    for pid in (first, second):
+    assert places[2] < told.index("kill -9") < told.index("headway up again") < places[3]
+    for pid in (*first, *second):
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)
 
     assert told.count("BLOCKED: MISSING_REQUIRED_OUTPUT") == 1
     assert "To do: " in told
 
-    tree = told[told.index("What the store kept") :]
+    tree = told[told.index("$ headway sessions tree") :]
     for step in steps:
         assert re.search(rf"[├└]─ ✔ .*\({step}\)", tree)
     assert re.search(r"│  ├─ ✖ blocked, MISSING_REQUIRED_OUTPUT: ", tree)
     assert re.search(r"└─ ■ complete", tree)
+    assert re.search(r"\$ headway verify\nAll is as recorded: 1 session, \d+ events, ", tree)
+    assert all(client in tree for client in ("Claude Code", "Codex", "VS Code", "Cursor"))
     assert "\x1b" not in told
     assert not list(tmp_path.iterdir())
+
+
+def test_settings_of_this_process_do_not_reach_the_demo(tmp_path: Path) -> None:
+    ran = demo(tmp_path, HEADWAY_GATES="enforce", HEADWAY_TOKEN="a-token-of-another-server")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "the workflow is complete" in ran.stdout
 
 
 def test_what_is_kept_is_really_there(tmp_path: Path) -> None:
@@ -57,8 +66,8 @@ def test_what_is_kept_is_really_there(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (folder,) = tmp_path.iterdir()
     assert str(folder) in ran.stdout
-    look = rf"HEADWAY_HOME={re.escape(str(folder / 'home'))} \S*headway sessions tree\n"
-    assert re.search(look, ran.stdout), "what is to be copied is never cut"
+    assert f"export HEADWAY_HOME={folder / 'home'}\n" in ran.stdout, "never cut"
+    assert re.search(r"\S*headway sessions tree\n", ran.stdout)
     assert "divmod" in (folder / "splitbill" / "splitbill" / "shares.py").read_text("utf-8")
     tree = subprocess.run(
         [sys.executable, "-m", "headway", "sessions", "tree"],

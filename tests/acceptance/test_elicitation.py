@@ -18,10 +18,13 @@ from mcp.types import (
 
 from headway import __version__
 from headway.application.decide_gate import decide_gate
-from headway.application.requests import DecideGate
+from headway.application.purge_session import purge_session
+from headway.application.requests import DecideGate, Reply, ShowGate
+from headway.application.verbs import People, Verbs
 from headway.domain.events import GateDecided
 from headway.domain.values import Json, JsonObject
 from headway.mcp.server import build_server
+from headway.ports.sessions import SessionQuery
 from tests.support.connected import Connected, Era, connected, structured
 from tests.support.front_door import FrontDoor, open_front_door
 
@@ -232,3 +235,40 @@ def test_the_first_of_two_answers_stands(tmp_path: Path) -> None:
     with gated(tmp_path, "legacy", Slow(form(decision="approve"))) as (door, agent):
         assert agent.call("continue_workflow", **mine)["kind"] == "blocked"
         assert [each.decided_by for each in decisions(door)] == ["ann"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_answer_counts_whatever_its_client_is_called(tmp_path: Path, era: Era) -> None:
+    with gated(tmp_path, era, None) as (door, _):
+        server = build_server(door.verbs, __version__, str(tmp_path))
+        person = Person(form(decision="approve"))
+        with connected(server, era, person, name="\N{ROBOT FACE}" * 200) as agent:
+            assert hand_in(door, agent)["kind"] == "ok"
+        assert decisions(door)[0].decided_by.startswith("elicitation by \N{ROBOT FACE}")
+
+
+class TooLate(People):
+    """Shows a gate just after another process has purged its session."""
+
+    def show_gate(self, request: ShowGate) -> Reply:
+        (found,) = self.engine.sessions.find(SessionQuery(limit=2))
+        purge_session(self.engine, found.session)
+        return super().show_gate(request)
+
+
+class VerbsTooLate(Verbs):
+    @property
+    def people(self) -> People:
+        return TooLate(self.engine)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_gate_that_goes_before_it_is_shown_is_answered_as_without_a_form(
+    tmp_path: Path, era: Era
+) -> None:
+    person = Person(form(decision="approve"))
+    with gated(tmp_path, era, None) as (door, _):
+        verbs = VerbsTooLate(door.engine)
+        with connected(build_server(verbs, __version__, str(tmp_path)), era, person) as agent:
+            assert hand_in(door, agent)["kind"] == "gate_checkpoint"
+        assert person.shown == []

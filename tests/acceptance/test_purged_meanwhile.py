@@ -11,6 +11,7 @@ from headway.application.continue_workflow import continue_workflow
 from headway.application.decide_gate import decide_gate
 from headway.application.engine import Engine
 from headway.application.export_session import export_session
+from headway.application.import_session import import_session
 from headway.application.list_gates import list_gates
 from headway.application.purge_session import purge_session
 from headway.application.read_session import read_session
@@ -193,3 +194,24 @@ def test_of_two_purges_at_once_the_second_says_who_was_first() -> None:
     with pytest.raises(Fault, match=r"was purged on .*the first") as met:
         purge_session(slower, waiting.session, "the second")
     assert met.value.code == Code.NOT_FOUND
+
+
+def test_a_bundle_stays_out_when_its_session_goes_while_it_is_taken_in() -> None:
+    waiting = Waiting()
+    lines = list(export_session(waiting.calm, waiting.session).lines)
+
+    class Later(PurgesRecords):
+        """Lets the session go right before it is looked for."""
+
+        def standing(self, stream: StreamId) -> Standing | None:
+            self.purge()
+            return self.inner.standing(stream)
+
+    def gone() -> None:
+        purge_session(waiting.calm, waiting.session, "no longer needed")
+
+    later = replace(waiting.calm, records=Later(waiting.calm.records, gone))
+    with pytest.raises(Fault, match=r"was purged on .*no longer needed") as met:
+        import_session(later, lines)
+    assert met.value.code == Code.PRECONDITION_FAILED
+    assert waiting.calm.records.streams() == ()

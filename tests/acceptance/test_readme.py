@@ -2,23 +2,35 @@
 
 import json
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from bench.figures import Figure, as_json
+from bench.readme import Run, markdown, replaced
+from bench.readme import block as marked
+from headway.cli.clients import Way, ways
+from headway.cli.main import COMMANDS, EXIT_CODES
 from headway.config import KNOWN, TEST_DATABASE_URL
 from headway.domain.compiler.compiling import compile_workflow
 from headway.domain.compiler.reading import Document, read_document
 from headway.domain.compiler.setting import Sources
 from headway.mcp.tools import DESCRIPTIONS
+from tests.support.cli_reference import commands
 from tests.support.decided import routines_in, workflow_files
+from tests.support.readme_demo import MARK, masked, picture
 from tests.support.served import serve
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+GUIDE = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/guide/*.md"))
+PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *GUIDE]
+PROGRAM = "/path/to/headway/.venv/bin/headway"
+GROUPS = {"sessions", "workflows", "sources", "gates", "keys"}
 WORKFLOWS = ROOT / "src" / "headway" / "workflows"
+OFFERED = sorted(WORKFLOWS.glob("*.yaml"))
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
 
 
@@ -51,10 +63,26 @@ def test_the_workflow_of_the_readme_loads_starts_and_finishes(tmp_path: Path) ->
         assert done["isComplete"] is True
 
 
-def test_the_client_settings_of_the_readme_start_the_server() -> None:
-    settings = json.loads(block("json"))["mcpServers"]["headway"]
-    assert settings["command"].endswith(".venv/bin/headway")
-    assert settings["args"] == ["mcp"]
+@pytest.mark.parametrize("way", ways(PROGRAM), ids=lambda way: way.client)
+def test_the_readme_gives_each_client_what_the_demo_gives_it(way: Way) -> None:
+    whole = json.loads(block("json")) if way.what.startswith("{") else None
+    assert f"`{way.what}`" in README or json.loads(way.what) == whole
+
+
+def test_the_picture_of_the_demo_is_what_the_demo_says() -> None:
+    assert masked(marked(README, MARK)) == masked(picture()), "run: make reference"
+
+
+def test_figures_of_a_run_take_the_place_of_those_in_the_readme() -> None:
+    figures = [
+        Figure(group="advance", name="at step 10", value=1.25, unit="times", target=1.7),
+        Figure(group="advance", name="bare commit", value=0.3, unit="ms"),
+    ]
+    run = msgspec.json.decode(as_json({"python": "3.11"}, figures), type=Run)
+    told = replaced(README, "bench", markdown(run))
+    assert "| advance: at step 10 | 1.250 times | 1.700 |" in marked(told, "bench")
+    assert "bare commit |" not in marked(told, "bench")
+    assert replaced(told, "bench", marked(README, "bench")) == README
 
 
 def test_the_readme_names_every_tool_and_every_setting() -> None:
@@ -62,21 +90,42 @@ def test_the_readme_names_every_tool_and_every_setting() -> None:
         assert f"`{name}`" in README or name == TEST_DATABASE_URL
 
 
-COMMANDS = set(re.findall(r"^headway (sessions \w+|demo|mcp)\b", README, re.MULTILINE))
+def test_the_settings_of_the_readme_are_those_that_are_read() -> None:
+    named = set(re.findall(r"\bHEADWAY_[A-Z_]+", README))
+    assert named == set(KNOWN) - {TEST_DATABASE_URL}
+    told = re.sub(r"\s+", " ", EXIT_CODES.partition("Settings are")[2])
+    assert set(re.findall(r"\bHEADWAY_[A-Z_]+", told)) == named
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
-def test_the_commands_of_the_readme_exist(command: str) -> None:
-    asked = [sys.executable, "-m", "headway", *command.split(), "--help"]
-    ran = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert "Usage:" in ran.stdout
+def test_the_readme_names_every_command_and_no_other() -> None:
+    paths = {path for path, _ in commands()}
+    leaves = {path for path in paths if not any(other.startswith(f"{path} ") for other in paths)}
+    assert set(commands_named(README)) == leaves
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_the_readme_names_every_workflow_that_comes_along_and_no_other() -> None:
+    found = (
+        re.search(r"^id: (hw\.\S+)$", path.read_text("utf-8"), re.MULTILINE) for path in OFFERED
+    )
+    assert set(re.findall(r"`(hw\.[\w.-]+)`", README)) == {each[1] for each in found if each}
+
+
+def commands_named(text: str) -> Iterator[str]:
+    """Yield the commands of lines like `headway sessions list | show ID    # what for`."""
+    for line in re.findall(r"^headway (.*)", text, re.MULTILINE):
+        group = ""
+        for part in line.partition("#")[0].split("|"):
+            first, *more = part.split()
+            group = first if first in GROUPS else "" if first in COMMANDS else group
+            words = [first, *more] if first in COMMANDS else [group, first]
+            yield " ".join(["headway", *words[: 2 if group else 1]])
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_what_a_page_points_at_is_there(page: str) -> None:
     text = (ROOT / page).read_text("utf-8")
-    assert [name for name in LINK.findall(text) if not (ROOT / name).exists()] == []
+    folder = (ROOT / page).parent
+    assert [name for name in LINK.findall(text) if not (folder / name).exists()] == []
     named = re.findall(r"`((?:tests|docs|bench|scripts)/[\w./-]*)`", text)
     modules = re.findall(r"`((?:application|bench|cli|domain|mcp)/[\w./-]+)`", text)
     named += [name if (ROOT / name).exists() else f"src/headway/{name}" for name in modules]

@@ -196,6 +196,7 @@ def test_no_call_shows_a_step_before_its_time(cheat: Cheat) -> None:
         cheat.call("list_workflows", workspacePath=place, includeSources=True),
         cheat.call("inspect_workflow", workflowId=name, workspacePath=place, mode="preview"),
         cheat.call("inspect_workflow", workflowId=name, workspacePath=place, mode="metadata"),
+        cheat.call("inspect_workflow", workflowId=name, workspacePath=place, mode="flow"),
         cheat.rehydrate(begun["continueToken"]),
         cheat.rehydrate(blocked["retryContinueToken"]),
         cheat.call("resume_session", workspacePath=place, query="work"),

@@ -15,9 +15,10 @@ from headway.application.resume_session import resume_session
 from headway.application.rotate_keys import rotate_keys
 from headway.application.verify_store import verify_store
 from headway.domain.errors import Code, InvalidInput, NotFound, PreconditionFailed, TokenFault
+from headway.domain.event_codec import encode
 from headway.domain.ids import SessionId, StreamId, digest, session_stream
 from headway.domain.words import words_of
-from headway.ports.custody import Projections
+from headway.ports.custody import Projections, SealedEvent
 from headway.ports.ledger import Conflict
 from headway.ports.sessions import SessionQuery
 from tests.support.engines import WORKSPACE
@@ -281,6 +282,17 @@ def test_a_purged_session_comes_back_only_as_new(engine: Engine) -> None:
     imported = import_session(engine, lines, as_new=True)
     assert sessions(engine) == [imported.session]
     assert problems(engine) == []
+
+
+def test_a_stream_is_never_placed_under_a_purged_name(store: Store, engine: Engine) -> None:
+    walk(engine)
+    stream, nothing = stream_of(engine), Projections(attempts=(), summary=None)
+    first = engine.ledger.scan(stream)[0]
+    events = [SealedEvent(1, first.recorded_at, first.hash, encode(first.event))]
+    purge_session(engine, sessions(engine)[0])
+    with pytest.raises(Conflict):
+        store.custody.place(stream, events, (), nothing)
+    assert store.records.streams() == ()
 
 
 def test_a_purge_of_nothing_is_refused(engine: Engine) -> None:

@@ -49,7 +49,14 @@ def test_an_answer_that_may_not_be_given_is_noticed(line: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "response", [b"nonsense", b"HTTP/1.1 500 x\r\n\r\n", b"HTTP/1.1 x y\r\n\r\n"]
+    "response",
+    [
+        b"nonsense",
+        b"HTTP/1.1 500 x\r\n\r\n",
+        b"HTTP/1.1 x y\r\n\r\n",
+        b"HTTP/1.1 400 x\r\n\r\nNo.",
+        b'HTTP/1.1 404 x\r\n\r\n{"code":"NOT_FOUND","details":{}}',
+    ],
 )
 def test_a_response_that_may_not_be_given_is_noticed(response: bytes) -> None:
     with pytest.raises(Broken):

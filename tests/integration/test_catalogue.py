@@ -3,29 +3,18 @@
 import json
 import os
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from headway.adapters.workflows import scanning
+from headway.adapters.clock import SystemClock
+from headway.adapters.storage.memory import MemorySources
+from headway.adapters.workflows import project, scanning
 from headway.adapters.workflows.catalogue import FolderCatalogue
 from headway.domain.values import Json
 from headway.ports.catalogue import Entry
-
-
-class AttachedList:
-    def __init__(self) -> None:
-        self.paths: list[str] = []
-
-    def attached(self) -> tuple[str, ...]:
-        return tuple(self.paths)
-
-    def attach(self, path: str) -> None:
-        self.paths.append(path)
-
-    def detach(self, path: str) -> None:
-        self.paths.remove(path)
 
 
 class Place:
@@ -39,11 +28,12 @@ class Place:
         self.user = root / "workflows"
         for folder in (self.bundled, self.path, self.second, self.workspace, self.user):
             folder.mkdir()
-        self.attached = AttachedList()
+        self.added = MemorySources()
         self.catalogue = FolderCatalogue(
             workflow_path=[str(self.path), str(self.second)],
             home=root,
-            sources=self.attached,
+            sources=self.added,
+            clock=SystemClock(),
             bundled=self.bundled,
         )
 
@@ -83,7 +73,7 @@ def write(path: Path, content: dict[str, Json] | bytes) -> Path:
 
 
 def test_files_are_found_in_every_folder_and_format(place: Place) -> None:
-    place.attached.attach(str(place.workspace / "attached"))
+    place.added.attach(str(place.workspace / "attached"))
     write(place.bundled / "a.json", workflow("hw.one"))
     write(place.path / "deep" / "er" / "b.json", workflow("path-one"))
     write(place.path / "c.yaml", json.dumps(workflow("yaml-one")).encode())
@@ -119,7 +109,12 @@ def test_the_first_folder_then_the_first_path_wins_and_shows_its_shadows(place: 
     assert entry.path == str(first)
     assert entry.workflow is not None
     assert entry.workflow.name == "first"
-    assert entry.shadows == tuple(str(path) for path in others)
+    assert [shadow.path for shadow in entry.shadows] == [str(path) for path in others]
+    assert [shadow.why.partition(":")[0] for shadow in entry.shadows] == [
+        "Its path comes later in the same folder.",
+        "Its folder comes later",
+        "Its folder comes later",
+    ]
     counts = [
         (each.total, each.effective) for each in place.catalogue.sources(str(place.workspace))
     ]
@@ -326,3 +321,157 @@ def test_many_threads_see_the_same_catalogue(place: Place) -> None:
         seen = list(pool.map(look, range(8)))
     assert len(seen[0]) == 20
     assert all(each == seen[0] for each in seen)
+
+
+def test_a_projects_folders_are_found_above_and_at_most_five_levels_below(
+    place: Place, tmp_path: Path
+) -> None:
+    place.workspace = tmp_path / "team" / "project" / "workspace"
+    below = place.workspace.joinpath("1", "2", "3", "4", "5")
+    write(tmp_path / "team" / ".headway" / "workflows" / "a.json", workflow("above-one"))
+    write(place.workspace.parent / ".workrail" / "workflows" / "b.json", workflow("above-two"))
+    write(place.workspace / ".headway" / "workflows" / "c.json", workflow("here-one"))
+    write(below / ".workrail" / "workflows" / "d.json", workflow("below-one"))
+    write(below / "6" / ".headway" / "workflows" / "e.json", workflow("too-deep"))
+    for skipped in ("node_modules", ".git", "build"):
+        folder = place.workspace / skipped / ".headway" / "workflows"
+        write(folder / "f.json", workflow("never"))
+    assert place.ids() == ["above-one", "above-two", "below-one", "here-one"]
+    assert {place.find(each).source for each in place.ids()} == {"workspace"}
+
+
+def test_the_nearest_folder_of_a_project_wins_and_says_why(place: Place, tmp_path: Path) -> None:
+    place.workspace = tmp_path / "team" / "workspace"
+    near = write(place.workspace / ".workrail" / "workflows" / "z.json", workflow("same"))
+    above = write(tmp_path / "team" / ".headway" / "workflows" / "a.json", workflow("same"))
+    below = write(place.workspace / "1" / ".headway" / "workflows" / "a.json", workflow("same"))
+    entry = place.find("same")
+    assert entry.path == str(near)
+    assert [shadow.path for shadow in entry.shadows] == [str(above), str(below)]
+    assert all(str(near.parent) in shadow.why for shadow in entry.shadows)
+
+
+def test_a_project_folder_that_appears_is_seen_at_the_next_call(place: Place) -> None:
+    deep = place.workspace / "a" / "b"
+    deep.mkdir(parents=True)
+    assert place.ids() == []
+    write(deep / ".headway" / "workflows" / "a.json", workflow("appeared"))
+    assert place.ids() == ["appeared"]
+    (deep / ".headway" / "workflows" / "a.json").unlink()
+    assert place.ids() == []
+
+
+def test_the_users_own_folder_stays_the_users_where_the_workspace_lies_below_the_home(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / ".headway"
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    write(home / "workflows" / "a.json", workflow("own"))
+    catalogue = FolderCatalogue(
+        workflow_path=[], home=home, sources=MemorySources(), clock=SystemClock(), bundled=workspace
+    )
+    entry = catalogue.find("own", str(workspace))
+    assert entry is not None
+    assert entry.source == "user"
+
+
+def test_a_tree_that_is_too_large_is_searched_in_part_and_told(place: Place) -> None:
+    for number in range(project.FOLDERS_MAX + 1):
+        (place.workspace / f"{number:05}").mkdir()
+    write(place.workspace / "00000" / ".headway" / "workflows" / "a.json", workflow("early"))
+    assert place.ids() == ["early"]
+    problems = [
+        problem
+        for source in place.catalogue.sources(str(place.workspace))
+        for problem in source.problems
+    ]
+    assert [f"more than {project.FOLDERS_MAX} folders" in each for each in problems] == [True]
+
+
+def test_a_folder_in_place_of_a_file_is_told_and_hides_nothing(place: Place) -> None:
+    write(place.path / "healthy.json", workflow("healthy"))
+    (place.path / "shape.json").mkdir()
+    (place.workspace / ".headway").mkdir()
+    (place.workspace / ".headway" / "workflows").write_text("{}", "utf-8")
+    assert place.find("healthy").workflow is not None
+    assert place.codes("shape") == ["FILE_UNREADABLE"]
+    assert "folder" in place.find("shape").diagnostics[0].what
+    sources = place.catalogue.sources(str(place.workspace))
+    assert [each.problems for each in sources if "not a folder" in "".join(each.problems)]
+
+
+def test_links_in_a_loop_are_told_and_hide_nothing(place: Place) -> None:
+    write(place.path / "healthy.json", workflow("healthy"))
+    (place.path / "self.json").symlink_to("self.json")
+    (place.path / "one.json").symlink_to("other.json")
+    (place.path / "other.json").symlink_to("one.json")
+    (place.workspace / ".headway").mkdir()
+    (place.workspace / ".headway" / "workflows").symlink_to("workflows")
+    assert place.find("healthy").workflow is not None
+    for looped in ("self", "one", "other"):
+        (problem,) = place.find(looped).diagnostics
+        assert (problem.code, problem.line) == ("FILE_UNREADABLE", 1)
+        assert "leads back to itself" in problem.what
+
+
+def test_a_file_of_fifty_megabytes_is_refused_without_being_read(place: Place) -> None:
+    write(place.path / "healthy.json", workflow("healthy"))
+    with (place.path / "huge.json").open("wb") as file:
+        file.truncate(50_000_000)
+    tracemalloc.start()
+    try:
+        assert place.codes("huge") == ["FILE_TOO_LARGE"]
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+    assert "50000000 bytes" in place.find("huge").diagnostics[0].what
+    assert place.find("healthy").workflow is not None
+
+
+def test_templates_that_call_each_other_are_told_and_hide_nothing(place: Place) -> None:
+    def calling(name: str) -> Json:
+        called = {"templateId": f"wr.templates.routine.{name}"}
+        return [{"id": "called", "title": "Call", "templateCall": called}]
+
+    write(place.path / "healthy.json", workflow("healthy"))
+    write(place.path / "a.json", workflow("routine-a", steps=calling("b")))
+    write(place.path / "b.json", workflow("routine-b", steps=calling("a")))
+    for cyclic in ("routine-a", "routine-b"):
+        entry = place.find(cyclic)
+        assert entry.workflow is None
+        assert entry.diagnostics[0].line >= 1
+        assert entry.diagnostics[0].file
+    assert place.find("healthy").workflow is not None
+
+
+def test_a_file_that_becomes_readable_is_read(place: Place) -> None:
+    path = write(place.path / "shut.json", workflow("shut"))
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read everything")
+    assert place.codes("shut") == ["FILE_UNREADABLE"]
+    path.chmod(0o600)
+    assert place.find("shut").workflow is not None
+
+
+def test_a_change_within_the_same_tick_and_of_the_same_size_is_seen(place: Place) -> None:
+    path = write(place.path / "a.json", workflow("ticking", "name-00"))
+    for number in range(20):
+        write(path, workflow("ticking", f"name-{number:02}"))
+        found = place.find("ticking").workflow
+        assert found is not None
+        assert found.name == f"name-{number:02}"
+        fresh = write(place.path / f"new-{number}.json", workflow(f"new-{number}"))
+        assert f"new-{number}" in place.ids()
+        fresh.unlink()
+        assert f"new-{number}" not in place.ids()
+
+
+def test_a_file_that_was_only_touched_is_not_compiled_again(place: Place) -> None:
+    path = write(place.path / "a.json", workflow("touched"))
+    first = place.find("touched").workflow
+    os.utime(path, ns=(1, 1))
+    assert place.find("touched").workflow is first
+    write(path, workflow("touched"))
+    assert place.find("touched").workflow is first

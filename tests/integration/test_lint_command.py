@@ -49,11 +49,11 @@ def test_it_names_file_place_weight_code_reason_and_remedy(files: Path) -> None:
     told = lint(files)
     assert told.exit_code == 1
     first, *_, last = told.output.splitlines()
-    assert first.startswith(f"{files / 'broken.yaml'}:8:")
+    assert first.startswith("broken.yaml:8:")
     assert "error UNKNOWN_KEY: " in told.output
     assert '"prompt"' in told.output  # what was probably meant
-    assert f"{files / 'warned.yaml'}:8:35: warning VARIABLE_NEVER_SET: " in told.output
-    assert last == "3 file(s): 2 error(s), 1 warning(s), 0 info(s)."
+    assert "\nwarned.yaml:8:35: warning VARIABLE_NEVER_SET: " in told.output
+    assert last == "3 file(s): 1 error(s), 1 warning(s), 0 info(s)."
 
 
 def test_of_one_file_it_says_nothing_of_the_neighbours(files: Path) -> None:
@@ -114,7 +114,7 @@ def test_fix_changes_what_is_certain_and_tells_how_much(files: Path) -> None:
     path.write_text(SOUND.replace("name: Sound", "name: 2024 # the year"), "utf-8")
     path.chmod(0o640)
     told = lint(path, "--fix")
-    assert told.output.startswith(f"{path}: 1 change(s) made.\n")
+    assert told.output.startswith(f"{path.name}: 1 change(s) made.\n")
     assert told.exit_code == 0
     assert path.read_text("utf-8") == SOUND.replace("name: Sound", 'name: "2024" # the year')
     assert stat.S_IMODE(path.stat().st_mode) == 0o640

@@ -1,23 +1,35 @@
 """PostgreSQL as it fails: lines cut in mid-commit, a server that restarts, addresses that lie."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from headway.adapters.storage.custody import SqlCustody
+from headway.adapters.storage.custody_statements import HOLD_BLOBS
 from headway.adapters.storage.database import Cursor
 from headway.adapters.storage.postgres import PostgresDatabase, open_postgres
+from headway.adapters.storage.search import Search
+from headway.adapters.storage.search_postgres import TsvectorIndex
 from headway.adapters.storage.store import Store
 from headway.domain.errors import Fault, StoreUnavailable
+from headway.domain.ids import session_stream
+from headway.domain.words import Asked
+from headway.ports.custody import Projections, SealedEvent, Tombstone
 from headway.ports.ledger import Conflict
 from simulation.cutting_line import Line, Moment, line_to
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.postgres import require_server, require_url, schema
-from tests.support.writes import STREAM, a_session, a_write, an_event
+from tests.support.writes import STREAM, a_blob, a_row, a_session, a_write, an_event
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -143,6 +155,105 @@ def test_threads_that_append_at_once_all_do(url: str) -> None:
             assert sum(pool.map(fill, range(24))) == 120
 
 
+def test_a_rebuild_does_not_write_over_what_a_call_recorded_meanwhile(url: str) -> None:
+    with opened(url) as store:
+        store.ledger.append(a_write(0))
+        stale = Projections(attempts=(), summary=None)
+        with pytest.raises(Conflict):
+            while_waiting(
+                url,
+                "UPDATE streams SET version = version + 1",
+                lambda: store.custody.restate(STREAM, 1, stale),
+            )
+
+
+def test_an_attempt_minted_while_its_node_changes_stands_as_the_node_does_then(url: str) -> None:
+    with opened(url) as store:
+        store.ledger.append(replace(a_write(0), attempts=(a_row(1),)))
+        while_waiting(
+            url,
+            "UPDATE streams SET version = version + 1; UPDATE attempts SET opened_at = 2",
+            lambda: store.ledger.mint(a_row(2)),
+        )
+        head = store.ledger.head(a_row(2).nonce)
+        assert head is not None
+        assert head.row.opened_at == 2
+
+
+def test_of_two_that_bring_the_same_stream_at_once_the_second_is_told(url: str) -> None:
+    events = [SealedEvent(1, 0, bytes(32), b"as another had it")]
+    nothing = Projections(attempts=(), summary=None)
+    with opened(url) as store, pytest.raises(Conflict):
+        while_waiting(
+            url,
+            f"INSERT INTO streams (name, version, head_hash) VALUES ('{STREAM}', 1, '')",  # noqa: S608  a name of ours
+            lambda: store.custody.place(STREAM, events, (), nothing),
+        )
+
+
+def test_a_purge_that_begins_anew_spares_what_was_shared_meanwhile(url: str) -> None:
+    shared = a_blob(b"what both speak of")
+    names_it = an_event(0, shared.digest)
+    own, other = a_session(1), a_session(2)
+
+    class Repeats(PostgresDatabase):
+        """Another client shares the blob, then the first try is lost before its commit."""
+
+        def write(self, work: Callable[[Cursor], T]) -> T:
+            store.ledger.append(a_write(0, names_it, session=other))
+            with pytest.raises(Conflict):
+                super().write(partial(undone, work))
+            return super().write(work)
+
+    def undone(work: Callable[[Cursor], T], cursor: Cursor) -> T:
+        work(cursor)
+        raise Conflict
+
+    with opened(url) as store:
+        store.ledger.append(replace(a_write(0, names_it, session=own), blobs=(shared,)))
+        database = Repeats(url)
+        custody = SqlCustody(database, Search(database, TsvectorIndex()), HOLD_BLOBS)
+        purged = custody.purge(session_stream(own), Tombstone(session=own, purged_at=1, reason=""))
+        database.close()
+        assert purged is not None
+        assert purged.blobs == 0
+        assert store.ledger.blob(shared.digest) == shared.data
+
+
+def test_a_statement_that_the_server_refuses_late_leaves_nothing_of_its_write(url: str) -> None:
+    database = PostgresDatabase(url)
+
+    def work(cursor: Cursor) -> None:
+        cursor.execute("CREATE TABLE kept (n bigint PRIMARY KEY)")
+        cursor.executemany("INSERT INTO kept VALUES (?)", [(1,), (1,)])
+
+    with pytest.raises(Fault, match="duplicate key"):
+        database.write(work)
+    found = database.read(tables)
+    database.close()
+    assert found == []
+
+
+def test_a_search_that_fails_leaves_its_line_as_it_was(url: str) -> None:
+    index = TsvectorIndex()
+
+    def search(cursor: Cursor) -> None:
+        index.streams(cursor, Asked(word="lamp", beginning=False))
+        index.streams(cursor, Asked(word="'", beginning=False))
+
+    def setting(cursor: Cursor) -> str:
+        cursor.execute("SELECT current_setting('enable_seqscan')")
+        (found,) = cursor.fetchall()[0]
+        return str(found)
+
+    with opened(url):
+        database = PostgresDatabase(url)
+        with pytest.raises(Fault):
+            database.read(search)
+        assert database.read(setting) == "on"
+        database.close()
+
+
 def test_processes_that_make_the_tables_at_once_share_one_ledger(url: str) -> None:
     together = threading.Barrier(4)
 
@@ -202,6 +313,27 @@ def test_a_closed_store_says_so(url: str) -> None:
         store.ledger.scan(STREAM)
     with pytest.raises(StoreUnavailable, match="is closed"):
         store.ledger.append(a_write(1))
+
+
+def tables(cursor: Cursor) -> list[str]:
+    cursor.execute("SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()")
+    return [row[0] for row in cursor.fetchall()]
+
+
+def while_waiting(url: str, sql: str, call: Callable[[], None]) -> None:
+    """Make a call while another client's change is on its way, and let that one be first."""
+    with psycopg.connect(url) as other, ThreadPoolExecutor(1) as pool:
+        other.execute(sql.encode())
+        calling = pool.submit(call)
+        with psycopg.connect(url, autocommit=True) as watcher:
+            blocked = (
+                "SELECT 1 FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))",
+                (other.info.backend_pid,),
+            )
+            while watcher.execute(*blocked).fetchone() is None:
+                assert not calling.done(), "it did not wait for the other one"
+        other.commit()
+        calling.result()
 
 
 def change(url: str, sql: str) -> None:

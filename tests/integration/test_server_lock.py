@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,10 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from headway.mcp.relay.entry import relay_if_served
+from headway.mcp.relay.relaying import Wishes
 from headway.server_lock import FILE_NAME, AlreadyServed, Running, ServerLock, read_lock
 
 RUNNING = Running(
-    pid=4711, host="127.0.0.1", port=7430, version="1.2.3", started_at="2026-11-21T12:00:00Z"
+    pid=4711,
+    host="127.0.0.1",
+    port=7430,
+    version="1.2.3",
+    started_at="2026-11-21T12:00:00Z",
+    token_file="/etc/headway/token",
+    settings={"HEADWAY_GATES": "enforce"},
 )
 HOLDER = """
 import sys
@@ -121,6 +130,8 @@ def test_the_file_is_readable_by_its_owner_alone_and_is_plain_json(tmp_path: Pat
         "port": 7430,
         "version": "1.2.3",
         "url": "http://127.0.0.1:7430",
+        "tokenFile": "/etc/headway/token",
+        "settings": {"HEADWAY_GATES": "enforce"},
     }
     lock.release()
 
@@ -137,3 +148,25 @@ def test_the_file_is_readable_by_its_owner_alone_and_is_plain_json(tmp_path: Pat
 )
 def test_the_address_is_one_a_client_on_this_machine_can_use(host: str, url: str) -> None:
     assert RUNNING._replace(host=host).url == url
+
+
+def test_a_lock_that_cannot_be_read_leaves_the_client_to_whoever_opens_the_home(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / FILE_NAME).symlink_to(tmp_path / FILE_NAME)
+    with pytest.raises(OSError, match="symbolic links"):
+        read_lock(tmp_path)
+    assert relay_if_served(tmp_path, Wishes()) is False
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+def test_a_lock_of_another_user_is_not_believed(tmp_path: Path) -> None:
+    lock = ServerLock(tmp_path)
+    lock.announce(RUNNING)
+    try:
+        os.chown(tmp_path / FILE_NAME, 12_345, 12_345)
+        with pytest.raises(PermissionError, match="another user wrote it"):
+            read_lock(tmp_path)
+        assert relay_if_served(tmp_path, Wishes()) is False
+    finally:
+        lock.release()

@@ -21,6 +21,7 @@ from headway.domain.ids import digest, session_stream
 from headway.ports.ledger import Recorded
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.processes import process, told
+from tests.support.walked import begin, engine_of, go_on
 from tests.support.writes import (
     SESSION,
     STREAM,
@@ -169,6 +170,17 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, seed: int
         assert len(found) >= acknowledged
         assert [record.event for record in found] == [an_event(n) for n in range(len(found))]
         store.ledger.append(a_write(len(found)))
+
+
+def test_a_key_rotated_in_elsewhere_is_good_with_its_first_token(tmp_path: Path) -> None:
+    path = tmp_path / "headway.db"
+    with opened(path) as here, opened(path) as there:
+        one, other = engine_of(here), engine_of(there, seed=11)
+        begin(one)  # has looked at the keys just now
+        for _ in range(3):
+            there.keyring.rotate()
+            told = begin(other)
+            assert go_on(one, told["continueToken"], "done")["kind"] == "ok"
 
 
 def test_a_flipped_byte_is_named_and_harms_no_other_session(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_person_is_told_where_it_serves_and_how_to_stop_it(tmp_path: Path) -> 
         command("--port", "0"), env=environment(tmp_path), stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        said = "".join(process.stdout.readline() for _ in range(3))
+        said = "".join(process.stdout.readline() for _ in range(4))
         process.terminate()
         assert process.wait(EXIT_SECONDS_MAX) == 0
     assert str(tmp_path / "home") in said
@@ -159,9 +159,11 @@ def test_with_a_token_only_its_bearer_is_answered(tmp_path: Path, way: str) -> N
         {"host": "127.0.0.1.evil.example:7430"},
         {"host": ""},
         {"host": "[::1"},
+        {"host": "evil.example@127.0.0.1"},
         {"origin": "http://evil.example"},
         {"origin": "null"},
         {"origin": "file://localhost"},
+        {"origin": "http://["},
         {"origin": "http://localhost.evil.example"},
     ],
     ids=lambda headers: "-".join([*headers, *headers.values()]),
@@ -174,6 +176,24 @@ def test_a_foreign_host_or_origin_is_refused(served: Up, headers: dict[str, str]
     status, answer = served.send(call("list_workflows", {}), **headers)
     assert status == 403
     assert served.get("/healthz", origin="http://localhost:6274")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"nonsense\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n",
+    ],
+    ids=["nonsense", "two lengths", "a chunk without a length"],
+)
+def test_bytes_that_are_no_http_are_answered_with_a_code(served: Up, sent: bytes) -> None:
+    with served.connect() as connection:
+        connection.sendall(sent)
+        told = _answer(connection)
+    assert told["code"] == "NOT_HTTP"
+    assert "Content-Length" in json.dumps(told["details"])
+    assert served.get("/healthz")[0] == 200
 
 
 def test_what_is_not_there_is_said_with_what_is(served: Up) -> None:

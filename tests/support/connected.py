@@ -9,7 +9,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 from mcp.client.session import ElicitationFnT
 from mcp.server.lowlevel import Server
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, Implementation, TextContent
 
 from headway.domain.values import Json
 
@@ -54,9 +54,13 @@ def text_of(result: CallToolResult) -> str:
 
 @contextmanager
 def connected(
-    server: Server, era: Era = "legacy", elicit: ElicitationFnT | None = None
+    server: Server,
+    era: Era = "legacy",
+    elicit: ElicitationFnT | None = None,
+    name: str = "tests",
 ) -> Iterator[Connected]:
     """Connect a client to a server; `elicit` is what its user answers when the server asks."""
-    client = Client(server, mode=era, elicitation_callback=elicit, cache=None)
+    who = Implementation(name=name, version="1")
+    client = Client(server, mode=era, elicitation_callback=elicit, cache=None, client_info=who)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as entered:
         yield Connected(portal, entered)

@@ -62,9 +62,16 @@ class StandIn:
             self.hung_up.set()
 
 
-def reply(body: bytes, status: int = 200, kind: str = "application/json") -> bytes:
-    head = f"HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+def reply(
+    body: bytes, status: int = 200, kind: str = "application/json", session: str = ""
+) -> bytes:
+    lines = [
+        f"HTTP/1.1 {status} X",
+        f"content-type: {kind}",
+        f"content-length: {len(body)}",
+        *([f"mcp-session-id: {session}"] if session else []),
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 @contextmanager

@@ -73,6 +73,11 @@ def wire_diagnostic(diagnostic: Diagnostic) -> dict[str, Json]:
     }
 
 
+def wire_shadows(entry: Entry) -> list[Json]:
+    """Return the files an entry hides, in the wire's names, each with what decided."""
+    return [{"path": each.path, "source": each.source, "why": each.why} for each in entry.shadows]
+
+
 def _unknown(engine: Engine, workflow_id: str, workspace: str) -> NotFound:
     known = [entry.id for entry in engine.catalogue.entries(workspace)]
     folded = {name.lower(): name for name in known}
@@ -83,6 +88,6 @@ def _unknown(engine: Engine, workflow_id: str, workspace: str) -> NotFound:
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     return NotFound(
         f"There is no workflow {workflow_id!r}.",
-        remedy=f"{hint}Call list_workflows to see every workflow of this workspace.",
+        remedy=f"{hint}list_workflows, or `headway workflows list`, shows all of this workspace.",
         details={"workflowId": workflow_id, "didYouMean": near[:SUGGESTIONS_MAX]},
     )

@@ -40,16 +40,15 @@ def import_session(engine: Engine, lines: Iterable[bytes], *, as_new: bool = Fal
     new = session_id(engine.entropy.draw(ID_BYTES)) if as_new else None
     bundle = read_bundle(lines, None if new is None else session_stream(new))
     session = new or bundle.header.session
-    tombstone = engine.custody.tombstone(session)
-    if tombstone is not None:
-        raise _refused(session, f"{purged_words(tombstone)}, and its id is not used again")
+    _refuse_purged(engine, session)
     already = _stands(engine, session, bundle)
     if not already:
         try:
             engine.custody.place(
                 session_stream(session), bundle.events, bundle.blobs, _projections(session, bundle)
             )
-        except Conflict:
+        except Conflict:  # another import was first, or a purge was
+            _refuse_purged(engine, session)
             already = _stands(engine, session, bundle)
     started = bundle.history.state.started
     assert started is not None
@@ -60,6 +59,12 @@ def import_session(engine: Engine, lines: Iterable[bytes], *, as_new: bool = Fal
         events=len(bundle.events),
         already=already,
     )
+
+
+def _refuse_purged(engine: Engine, session: SessionId) -> None:
+    tombstone = engine.custody.tombstone(session)
+    if tombstone is not None:
+        raise _refused(session, f"{purged_words(tombstone)}, and its id is not used again")
 
 
 def _stands(engine: Engine, session: SessionId, bundle: Bundle) -> bool:

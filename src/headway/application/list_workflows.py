@@ -1,7 +1,7 @@
 """List the workflows that can be seen from a workspace."""
 
 from headway.application.engine import Engine
-from headway.application.finding import wire_diagnostic, workspace_of
+from headway.application.finding import wire_diagnostic, wire_shadows, workspace_of
 from headway.application.requests import ListWorkflows, Reply
 from headway.domain.staleness import staleness_of
 from headway.domain.values import Json
@@ -24,7 +24,7 @@ def list_workflows(engine: Engine, request: ListWorkflows) -> Reply:
     if notes:
         reply["warnings"] = notes
     if request.include_sources:
-        reply["sources"] = [_source(each) for each in engine.catalogue.sources(workspace)]
+        reply["sources"] = [wire_folder(each) for each in engine.catalogue.sources(workspace)]
     reply["_nextStep"] = (
         "Call start_workflow with the workflowId that fits the task, the workspacePath and a goal."
     )
@@ -57,7 +57,9 @@ def _item(entry: Entry) -> Reply | None:
     if workflow.examples:
         item["examples"] = list(workflow.examples)
     if entry.shadows:
-        item["shadows"] = list(entry.shadows)
+        item["shadows"] = wire_shadows(entry)
+    if entry.origin:
+        item["origin"] = entry.origin
     return item
 
 
@@ -79,8 +81,9 @@ def _warnings(entries: list[Entry]) -> list[Json]:
     ]
 
 
-def _source(source: Source) -> Json:
-    return {
+def wire_folder(source: Source) -> Json:
+    """Return a folder of the catalogue in the wire's names."""
+    told: Reply = {
         "sourceKey": f"{source.kind}:{source.path}",
         "kind": source.kind,
         "path": source.path,
@@ -90,3 +93,4 @@ def _source(source: Source) -> Json:
         "stale": source.missing,
         "problems": list(source.problems),
     }
+    return told | ({"origin": source.origin} if source.origin else {})

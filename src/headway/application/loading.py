@@ -15,7 +15,7 @@ from headway.application.engine import Engine
 from headway.application.naming import purged_words
 from headway.application.scene import Scene
 from headway.domain.context import fold_of
-from headway.domain.errors import SessionNotHealthy
+from headway.domain.errors import Code, SessionNotHealthy, TokenFault
 from headway.domain.events import (
     AdvanceBlocked,
     ChecksRecorded,
@@ -32,6 +32,7 @@ from headway.domain.state import AttemptState, NodeState, SessionState
 from headway.domain.tokens import TokenKind, open_token, purged_token, unknown_token
 from headway.domain.values import JsonObject, Value
 from headway.domain.workflow import Workflow
+from headway.ports.keyring import Keys
 from headway.ports.ledger import AttemptRow
 
 WORKFLOWS_CACHED_MAX = 256
@@ -65,14 +66,23 @@ class Loaded(Value):
 
 def open_allowed(engine: Engine, token: str, allowed: frozenset[TokenKind]) -> Admitted:
     """Return what a token of an allowed kind admits to. Raises TokenFault."""
-    keys = engine.keyring.keys()
+    keys = engine.keyring.lately()
+    try:
+        return _opened(token, keys, allowed)
+    except TokenFault as fault:
+        if fault.code != Code.TOKEN_BAD_SIGNATURE:
+            raise
+        return _opened(token, engine.keyring.keys(), allowed)
+
+
+def _opened(token: str, keys: Keys, allowed: frozenset[TokenKind]) -> Admitted:
     live = (keys.current,) if keys.previous is None else (keys.current, keys.previous)
     return Admitted(nonce=open_token(token, live, allowed).nonce, key=keys.current)
 
 
 def admit(engine: Engine, nonce: bytes) -> Admitted:
     """Return the attempt of a nonce that came from elsewhere than a token."""
-    return Admitted(nonce=nonce, key=engine.keyring.keys().current)
+    return Admitted(nonce=nonce, key=engine.keyring.lately().current)
 
 
 def refuse_purged(engine: Engine, nonce: bytes) -> None:

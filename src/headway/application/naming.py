@@ -20,10 +20,12 @@ def named_session(engine: Engine, name: str) -> SessionId:
     Raises NotFound when there is none, InvalidInput when several begin like this.
     """
     beginning = session_stream(SessionId(name if name.startswith(PREFIX) else PREFIX + name))
+    if engine.records.standing(beginning) is not None:
+        return session_named(beginning)
     found = [stream for stream in engine.records.streams() if stream.startswith(beginning)]
     if not found:
         raise unknown_session(engine, name)
-    if len(found) > 1 and beginning not in found:
+    if len(found) > 1:
         ids = [session_named(stream) for stream in found[:SHOWN_MAX]]
         more = f" and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""
         raise InvalidInput(
@@ -31,7 +33,7 @@ def named_session(engine: Engine, name: str) -> SessionId:
             remedy="Give more of the id.",
             details={"session": name, "candidates": list(ids)},
         )
-    return session_named(beginning if beginning in found else found[0])
+    return session_named(found[0])
 
 
 def session_named(stream: StreamId) -> SessionId:

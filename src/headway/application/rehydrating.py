@@ -24,6 +24,7 @@ from headway.domain.rendering.briefing import render_briefing
 from headway.domain.rendering.functions import functions_in_scope
 from headway.domain.rendering.recovery import RecoveryFacts, render_recovery
 from headway.domain.tokens import nonce_of
+from headway.domain.values import Json
 from headway.ports.ledger import AttemptRow
 
 _COMPLETE: Final = (
@@ -73,7 +74,9 @@ def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
     reply["pending"] = pending(scene, opened, shown, recovery=recovery)
     reply["nextIntent"] = "rehydrate_only"
     briefing = render_briefing(scene.workflow, loaded.started.references, resumed=True)
-    warnings = drift_warnings(binding_drift(engine, loaded))
+    drift = binding_drift(engine, loaded)
+    # Changed bindings change the compiled form too: one cause is told once.
+    warnings = drift_warnings(drift) if drift else workflow_drift(engine, loaded)
     outcome = scene.state.attempts[loaded.row.attempt].outcome
     if isinstance(outcome, StepAdvanced) and outcome.opened is None:
         warnings.append({"kind": "BRANCH_COMPLETE", "message": _COMPLETE})
@@ -84,6 +87,35 @@ def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
         warnings.append({"kind": "GATE_OPEN", "message": told})
     extras: Reply = {"briefing": briefing} if briefing else {}
     return reply | extras | ({"warnings": warnings} if warnings else {})
+
+
+def workflow_drift(engine: Engine, loaded: Loaded) -> list[Json]:
+    """Return a warning when the workflow is no longer what the session was started with.
+
+    The session goes on with its own, pinned form. Nothing is told where the workspace is not there,
+    as on another machine.
+    """
+    workflow, started = loaded.scene.workflow, loaded.started
+    if not engine.workspace.exists(started.workspace):
+        return []
+    entry = engine.catalogue.find(workflow.id, started.workspace)
+    if entry is not None and entry.hash == started.workflow:
+        return []
+    if entry is None:
+        what = "Its file is no longer there"
+    elif entry.workflow is None:
+        what = f"Its file {entry.path} is broken now"
+    else:
+        what = f"The workflow has changed since ({entry.path})"
+    return [
+        {
+            "kind": "WORKFLOW_DRIFT",
+            "workflowId": workflow.id,
+            "pinnedHash": started.workflow,
+            "currentHash": entry.hash if entry and entry.workflow else None,
+            "message": f"{what}; this session goes on with the form it was started with.",
+        }
+    ]
 
 
 def binding_drift(engine: Engine, loaded: Loaded) -> tuple[Drift, ...]:

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 Intent: TypeAlias = Literal["advance", "rehydrate"]
-InspectMode: TypeAlias = Literal["metadata", "preview"]
+InspectMode: TypeAlias = Literal["metadata", "preview", "flow"]
 SourceAction: TypeAlias = Literal["attach", "detach"]
 
 Reply: TypeAlias = dict[str, Json]  # JSON-ready, in the wire's camelCase names

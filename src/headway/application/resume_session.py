@@ -47,7 +47,7 @@ def resume_session(engine: Engine, request: ResumeSession) -> Reply:
     """
     workspace = workspace_of(engine, request.workspace_path)
     found = _ranked(engine, request, workspace)
-    key = engine.keyring.keys().current
+    key = engine.keyring.lately().current
     return {
         "candidates": [_candidate(each, key) for each in found[:CANDIDATES_MAX]],
         "totalEligible": len(found),

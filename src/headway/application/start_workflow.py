@@ -70,7 +70,7 @@ def _begun(engine: Engine, request: StartWorkflow, session: SessionId) -> Reply 
     nonce = nonce_of(session, first_attempt(session))
     if engine.ledger.head(nonce) is None and engine.custody.tombstone_of(nonce) is None:
         return None
-    loaded = load(engine, Admitted(nonce=nonce, key=engine.keyring.keys().current))
+    loaded = load(engine, Admitted(nonce=nonce, key=engine.keyring.lately().current))
     if (loaded.started.workflow_id, loaded.started.goal) != (request.workflow_id, request.goal):
         raise InvalidInput(
             "The call key belongs to the start of another session.",
@@ -100,7 +100,7 @@ def _begin(engine: Engine, request: StartWorkflow, session: SessionId) -> Reply:
     )
     decision = decide(SessionState(), command, Facts(workflow=workflow, start=facts))
     assert isinstance(decision, Accepted)
-    key = engine.keyring.keys().current
+    key = engine.keyring.lately().current
     before = Scene(session=session, workflow=workflow, state=SessionState(), key=key)
     pinned = Blob(digest=Digest(entry.hash), data=entry.data)
     return _reply(record(engine, before, decision, (pinned,)), request)

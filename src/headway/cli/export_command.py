@@ -12,6 +12,7 @@ from headway.cli.completing import complete_session
 from headway.cli.opening import opened
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal, envelope
+from headway.cli.style import counted
 
 SUFFIX = ".headway.jsonl"
 
@@ -46,7 +47,8 @@ def command(session: str, output: Path | None, *, as_json: bool) -> None:
         counts = {"events": bundle.events, "blobs": bundle.blobs}
         print_json({"sessionId": bundle.session, "file": str(path), **counts})
         return
-    click.echo(f"{bundle.session}: {bundle.events:,} events, {bundle.blobs:,} blobs in {path}")
+    held = f"{counted(bundle.events, 'event')}, {counted(bundle.blobs, 'blob')}"
+    click.echo(f"{bundle.session}: {held} in {path}")
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:

@@ -4,6 +4,8 @@ Nothing is answered unseen: an answer carries the digest of what was shown, from
 show` or from having been shown it just now, on the same terminal.
 """
 
+import os
+import pwd
 import sys
 
 import click
@@ -116,8 +118,8 @@ def reject_command(
 
 def _answer(asked: DecideGate, *, as_json: bool) -> None:
     with opened() as (settings, engine):
-        shown = asked.shown or _confirmed(engine, asked, settings)
         by = asked.decided_by or _user(settings)
+        shown = asked.shown or _confirmed(engine, asked, settings)
         decided = decide_gate(engine, replace(asked, shown=shown, decided_by=by))
         if as_json:
             print_json(decided)
@@ -144,9 +146,11 @@ def _confirmed(engine: Engine, asked: DecideGate, settings: Settings) -> str:
 def _user(settings: Settings) -> str:
     named = (settings.environment.get(name) for name in ("LOGNAME", "USER", "USERNAME"))
     known = next((name for name in named if name), None)
-    if known is None:
-        raise click.UsageError("This process has no user's name: say who decides with --by NAME.")
-    return known
+    try:
+        return known or pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        told = "This process has no user's name: say who decides with --by NAME."
+        raise click.UsageError(told) from None
 
 
 def _print_gate(shown: Reply, settings: Settings) -> None:

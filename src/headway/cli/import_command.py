@@ -10,6 +10,7 @@ from headway.application.import_session import LINE_BYTES_MAX, Imported, import_
 from headway.cli.opening import opened
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal, envelope
+from headway.cli.style import counted
 
 
 @click.command(
@@ -51,7 +52,7 @@ def _told(imported: Imported) -> Iterator[str]:
         yield f"{imported.session} is here already, event for event the same."
     else:
         born = "" if imported.origin == imported.session else f", born as {imported.origin}"
-        yield f"{imported.session}: {imported.events:,} events taken in, all proven{born}."
+        yield f"{imported.session}: {counted(imported.events, 'event')} taken in, all proven{born}."
     yield "Tokens of the machine it comes from are not good here. To go on, have an agent call"
     yield f'resume_session with sessionId "{imported.session}" in the workspace at hand'
     yield f"(it was {imported.workspace} there)."

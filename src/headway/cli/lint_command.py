@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+import msgspec
 
 from headway.application.finding import wire_diagnostic
 from headway.application.lint_workflows import Linted, lint_workflows
@@ -18,6 +19,7 @@ from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import CannotTell, envelope
 from headway.cli.safe_text import one_line
 from headway.cli.sarif import sarif_log
+from headway.cli.writing import near
 from headway.config import process_settings
 from headway.domain.compiler.published_schema import workflow_schema
 from headway.domain.linting.page import rules_page
@@ -119,9 +121,10 @@ def _print(linted: Linted, mended: Mended, form: str) -> None:
 
 def _tell(linted: Linted, mended: Mended) -> None:
     for path, count in mended.changes.items():
-        click.echo(f"{path}: {count} change(s) made.")
+        click.echo(f"{near(path)}: {count} change(s) made.")
     for diagnostic in linted.diagnostics:
-        click.echo(one_line(diagnostic.text()))
+        shown = msgspec.structs.replace(diagnostic, file=near(diagnostic.file))
+        click.echo(one_line(shown.text()))
     counts = ", ".join(
         f"{linted.count(severity)} {word}"
         for severity, word in (

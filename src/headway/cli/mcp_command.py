@@ -16,7 +16,9 @@ import click
 from headway import __version__
 from headway.application.faults import Fault, fault_reply
 from headway.bootstrap import open_verbs
+from headway.cli.clients import help_lines
 from headway.config import ConfigError, Settings, process_settings
+from headway.mcp.lines import tell_a_person
 from headway.mcp.server import build_server
 from headway.mcp.stdio import serve_stdio
 
@@ -26,10 +28,15 @@ LOG_FORMAT: Final = "%(levelname)s %(name)s: %(message)s"
 logger = logging.getLogger("headway")
 
 
-@click.command("mcp")
+@click.command("mcp", epilog=help_lines())
 @click.option("--in-process", is_flag=True, help="Serve here even while headway up runs.")
 def command(*, in_process: bool) -> None:  # noqa: ARG001 - its absence is what the relay looks for
-    """Serve the seven MCP tools on stdin and stdout, through headway up where it runs."""
+    """Serve the seven MCP tools on stdin and stdout, through headway up where it runs.
+
+    An MCP client starts it by itself, and ends it by closing stdin. stdout carries the protocol
+    alone, the log goes to stderr.
+    """
+    tell_a_person()
     settings = _settings()
     logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
     for warning in settings.warnings:

@@ -8,6 +8,7 @@ from headway.application.rebuild_store import rebuild_store
 from headway.cli.opening import opened
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.progress import progress
+from headway.cli.style import counted
 from headway.cli.verify_command import problem_document
 
 
@@ -25,7 +26,7 @@ def command(*, as_json: bool) -> None:
         print_json({**counts, "problems": [problem_document(each) for each in report.problems]})
         sys.exit(1 if report.problems else 0)
     dropped = f", {report.dropped:,} attempts without a node dropped" if report.dropped else ""
-    click.echo(f"{report.sessions:,} sessions, {report.mended:,} mended{dropped}.")
+    click.echo(f"{counted(report.sessions, 'session')}, {report.mended:,} mended{dropped}.")
     for problem in report.problems:
         click.echo(f"Left as it is: {problem.text()}", err=True)
     if report.problems:

@@ -65,7 +65,7 @@ def _facts(told: SessionDescription) -> Iterator[tuple[str, str]]:
     yield "last touched", moment(told.updated_at)
     yield "workspace", told.workspace
     if told.git_head or told.branch:
-        head = (told.git_head or "no commit yet")[:HEAD_CHARACTERS]
+        head = told.git_head[:HEAD_CHARACTERS] if told.git_head else "no commit yet"
         yield "git", f"{told.branch or 'no branch'} at {head}"
     yield "preferences", f"{words(told.autonomy)}, {told.risk_policy} ({told.preferences_source})"
     yield "gates", told.gate_mode

@@ -16,6 +16,7 @@ from headway.cli.completing import complete_session
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
 from headway.cli.session_drawing import list_lines, show_lines, words
+from headway.cli.style import counted
 from headway.cli.terminal import output_style
 from headway.cli.tree_drawing import draw_tree
 
@@ -159,7 +160,8 @@ def purge_command(session: str, reason: str, *, yes: bool, as_json: bool) -> Non
     if as_json:
         print_json({"sessionId": purged.session, **msgspec.structs.asdict(removed)})
         return
-    click.echo(f"{purged.session} is purged: {removed.events:,} events, {removed.blobs:,} blobs.")
+    held = f"{counted(removed.events, 'event')}, {counted(removed.blobs, 'blob')}"
+    click.echo(f"{purged.session} is purged: {held}.")
 
 
 def _list(text: str, limit: int, *, as_json: bool) -> None:

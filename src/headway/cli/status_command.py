@@ -21,6 +21,7 @@ from headway.ports.sessions import SessionSummary
 LATEST: Final = 5
 EXIT_NOT_WELL: Final = 1
 NAME_WIDTH: Final = 10
+MINUTE_CHARACTERS: Final = len("2026-01-01T00:00")
 ID_CHARACTERS: Final = 13  # sess_ and enough of the rest to name one
 UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
@@ -83,7 +84,8 @@ def _facts(status: HomeStatus) -> Iterator[tuple[str, str]]:
 def _server(server: ServerStatus | None) -> str:
     if server is None:
         return "none runs"
-    told = f"{server.url} (pid {server.pid}, version {server.version}, since {server.started_at})"
+    since = server.started_at[:MINUTE_CHARACTERS].replace("T", " ")
+    told = f"{server.url} (pid {server.pid}, version {server.version}, since {since} UTC)"
     if server.version != __version__:
         told += f"; this program is version {__version__}"
     return told if server.answer_ms is not None else f"{told} does not answer"

@@ -32,6 +32,11 @@ class Style:
         return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if self.colour else text
 
 
+def counted(number: int, noun: str) -> str:
+    """Return how many of something there are: `1 event`, `1,200 events`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def fitted(text: str, width: int, style: Style) -> str:
     """Return the text in at most `width` cells of a terminal, with a mark where it was cut."""
     shown = text if style.unicode else text.encode("ascii", "replace").decode()

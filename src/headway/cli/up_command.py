@@ -28,7 +28,7 @@ from headway.application.verbs import Verbs
 from headway.bootstrap import open_engine
 from headway.cli.refusing import Refusal, envelope
 from headway.config import PORT_MAX, ConfigError, Settings, checked_token, process_settings
-from headway.home import TOKEN
+from headway.home import GATES, TOKEN, WORKFLOW_PATH
 from headway.mcp.http import McpOverHttp
 from headway.mcp.server import build_server
 from headway.server_lock import AlreadyServed, Running, ServerLock
@@ -61,7 +61,7 @@ class Refused(Refusal):
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File with the token every request must bear; or set HEADWAY_TOKEN.",
+    help="File with the token every request must bear, found by headway mcp; or set HEADWAY_TOKEN.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Say where it serves as one line of JSON.")
 def command(host: str | None, port: int | None, token_file: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's flag
@@ -85,7 +85,7 @@ def command(host: str | None, port: int | None, token_file: Path | None, as_json
             logger.warning(warning)
         with _home_held(settings.home) as lock, closing(_listening(settings)) as listener:
             with open_engine(settings) as engine:
-                running = _running(engine, settings, listener)
+                running = _running(engine, settings, listener, token_file)
                 app = _app(engine, settings, running)
 
                 def started() -> None:
@@ -187,11 +187,14 @@ def _listening(settings: Settings) -> socket.socket:
         raise Refused(
             "ADDRESS_UNUSABLE",
             f"{settings.host} cannot be listened on ({error.strerror}).",
-            "Give an address of this machine, or leave --host out.",
+            "Give an address of this machine, or leave --host out; a port below 1024 may be kept "
+            "for the administrator.",
         ) from error
 
 
-def _running(engine: Engine, settings: Settings, listener: socket.socket) -> Running:
+def _running(
+    engine: Engine, settings: Settings, listener: socket.socket, token_file: Path | None
+) -> Running:
     now = datetime.fromtimestamp(engine.clock.now_ms() / 1000, UTC)
     return Running(
         pid=os.getpid(),
@@ -199,6 +202,11 @@ def _running(engine: Engine, settings: Settings, listener: socket.socket) -> Run
         port=listener.getsockname()[1],
         version=__version__,
         started_at=now.isoformat(timespec="milliseconds"),
+        token_file=None if token_file is None else str(token_file.absolute()),
+        settings={
+            WORKFLOW_PATH: os.pathsep.join(settings.workflow_path),
+            GATES: settings.gates,
+        },
     )
 
 
@@ -225,6 +233,7 @@ def _text(running: Running, settings: Settings) -> str:
     return (
         f"Headway {__version__} serves {settings.home}\n"
         f"MCP at {running.url}{MCP_PATH}{token}\n"
+        "Give clients that address, or the command `headway mcp`, which finds it by itself.\n"
         f"Stop it with Ctrl-C, or from elsewhere with: kill {running.pid}"
     )
 

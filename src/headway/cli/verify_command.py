@@ -10,6 +10,7 @@ from headway.cli.opening import opened
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.progress import progress
 from headway.cli.refusing import CannotTell
+from headway.cli.style import counted
 from headway.domain.values import Json
 
 EXIT_PROBLEMS = 1
@@ -36,17 +37,24 @@ def command(session: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json(_document(report))
     else:
-        click.echo(_text(report))
+        click.echo(verdict(report))
     if report.problems:
         sys.exit(EXIT_PROBLEMS)
 
 
-def _text(report: VerifyReport) -> str:
+def verdict(report: VerifyReport) -> str:
+    """Return what a person is told: what was looked at, and each problem with its remedy."""
     lines = [problem.text() for problem in report.problems]
-    looked = f"{report.streams:,} sessions, {report.events:,} events, {report.blobs:,} blobs"
+    looked = ", ".join(
+        [
+            counted(report.streams, "session"),
+            counted(report.events, "event"),
+            counted(report.blobs, "blob"),
+        ]
+    )
     if not lines:
         return f"All is as recorded: {looked}."
-    lines.append(f"{len(lines)} problems found in {looked}.")
+    lines.append(f"{counted(len(lines), 'problem')} found in {looked}.")
     return "\n".join([*lines, _REMEDY])
 
 

@@ -8,10 +8,15 @@ import msgspec
 from headway.application.inspect_workflow import inspect_workflow
 from headway.application.list_workflows import list_workflows
 from headway.application.requests import InspectWorkflow, ListWorkflows
+from headway.cli.convert_command import convert_command
+from headway.cli.copy_command import copy_command
 from headway.cli.lint_command import lint_command, rules_command, schema_command
+from headway.cli.new_command import new_command
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, print_json
+from headway.cli.preview_command import graph_command, preview_command
 from headway.cli.safe_text import one_line, wrapped
+from headway.cli.simulate_command import simulate_command
 from headway.cli.style import WIDTH_MIN, Style
 from headway.cli.terminal import output_style
 from headway.cli.workflow_drawing import workflow_lines
@@ -19,7 +24,7 @@ from headway.cli.workflow_drawing import workflow_lines
 
 @click.group("workflows", cls=Grouped)
 def command() -> None:
-    """See the workflow files that this folder can use."""
+    """See, write and lint the workflow files that this folder can use."""
 
 
 @command.command(
@@ -69,6 +74,12 @@ def show_command(workflow: str, *, as_json: bool) -> None:
         click.echo(line)
 
 
+command.add_command(preview_command)
+command.add_command(graph_command)
+command.add_command(simulate_command)
+command.add_command(new_command)
+command.add_command(copy_command)
+command.add_command(convert_command)
 command.add_command(lint_command)
 command.add_command(schema_command)
 command.add_command(rules_command)

@@ -14,6 +14,7 @@ from headway.application.faults import InvalidInput
 from headway.application.requests import (
     CheckpointWorkflow,
     ContinueWorkflow,
+    InspectMode,
     InspectWorkflow,
     Intent,
     Json,
@@ -35,6 +36,7 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "notes": ("output", "notesMarkdown"),
     "artifacts": ("output", "artifacts"),
 }
+_INSPECT_MODES: Final[Mapping[str, InspectMode]] = {"metadata": "metadata", "flow": "flow"}
 OBJECT_FIELDS: Final = ("output", "context", "preferences")
 
 
@@ -205,7 +207,7 @@ def _inspect(given: JsonObject) -> InspectWorkflow:
     return InspectWorkflow(
         workflow_id=_text(given, "workflowId"),
         workspace_path=_text(given, "workspacePath"),
-        mode="metadata" if given.get("mode") == "metadata" else "preview",
+        mode=_INSPECT_MODES.get(str(given.get("mode")), "preview"),
     )
 
 

@@ -35,7 +35,7 @@ from headway.application.requests import DecideGate, Json, Reply
 ANSWERS_IN_RESULTS_SINCE: Final = "2026-07-28"
 ANSWER_SECONDS_MAX: Final = 300.0
 SHOWN_MAX: Final = 2_000
-CLIENT_NAME_MAX: Final = 64
+CLIENT_NAME_MAX: Final = 48  # in any script, fits what is kept of who decided
 RATIONALE_MAX: Final = 2_000
 QUESTION: Final = "gate"
 

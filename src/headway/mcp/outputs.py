@@ -1,7 +1,8 @@
 """The output schemas of the seven tools: what a client may rely on in `structuredContent`.
 
 Open objects: a later version may say more. A faulty call answers with the error envelope instead,
-marked `isError`, to which these schemas do not apply.
+marked `isError`. The protocol exempts it from these schemas, but widespread clients check it all
+the same, and then tell the agent of a broken schema instead of the error. So it fits them too.
 """
 
 from typing import Final
@@ -14,6 +15,12 @@ COUNT: Final[JsonObject] = {"type": "integer"}
 OBJECT: Final[JsonObject] = {"type": "object"}
 TEXT_OR_NULL: Final[JsonObject] = {"type": ["string", "null"]}
 OBJECT_OR_NULL: Final[JsonObject] = {"type": ["object", "null"]}
+FAULT: Final[dict[str, JsonObject]] = {
+    "code": TEXT,
+    "message": TEXT,
+    "retry": OBJECT,
+    "details": OBJECT,
+}
 
 
 def _list(items: JsonObject) -> JsonObject:
@@ -22,6 +29,12 @@ def _list(items: JsonObject) -> JsonObject:
 
 def _open(required: tuple[str, ...], **properties: JsonObject) -> JsonObject:
     return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _answer(required: tuple[str, ...], **properties: JsonObject) -> JsonObject:
+    """Return the schema of what a tool answers: these properties, or the error envelope."""
+    either: list[Json] = [{"required": list(required)}, {"required": list(FAULT)}]
+    return {"type": "object", "properties": {**properties, **FAULT}, "anyOf": either}
 
 
 def _names(*names: str) -> JsonObject:
@@ -48,21 +61,21 @@ STEP: Final[dict[str, JsonObject]] = {
 }
 
 OUTPUT_SCHEMAS: Final[dict[str, JsonObject]] = {
-    "list_workflows": _open(
+    "list_workflows": _answer(
         ("workflows",),
         workflows=_list(_open(("workflowId", "name"), workflowId=TEXT, name=TEXT)),
         sources=_list(OBJECT),
         validationWarnings=_list(OBJECT),
     ),
-    "inspect_workflow": _open(
+    "inspect_workflow": _answer(
         ("workflowId", "workflowHash", "mode", "compiled"),
         workflowId=TEXT,
         workflowHash=TEXT_OR_NULL,
-        mode=_names("metadata", "preview"),
+        mode=_names("metadata", "preview", "flow"),
         compiled=OBJECT,
     ),
-    "start_workflow": _open(("isComplete",), **STEP),
-    "continue_workflow": _open(
+    "start_workflow": _answer(("isComplete",), **STEP),
+    "continue_workflow": _answer(
         ("kind",),
         kind=_names("ok", "blocked", "gate_checkpoint"),
         **STEP,
@@ -78,16 +91,16 @@ OUTPUT_SCHEMAS: Final[dict[str, JsonObject]] = {
         gateKind=TEXT,
         showCommand=TEXT,
     ),
-    "checkpoint_workflow": _open(
+    "checkpoint_workflow": _answer(
         ("checkpointNodeId", "resumeToken"),
         checkpointNodeId=TEXT,
         resumeToken=TEXT,
         nextCall=OBJECT_OR_NULL,
     ),
-    "resume_session": _open(
+    "resume_session": _answer(
         ("candidates", "totalEligible"), candidates=_list(OBJECT), totalEligible=COUNT
     ),
-    "manage_workflow_source": _open(
+    "manage_workflow_source": _answer(
         ("action", "path"), action=_names("attach", "detach"), path=TEXT
     ),
 }

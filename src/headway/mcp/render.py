@@ -254,7 +254,10 @@ def _folder(source: JsonObject) -> str:
     total, shadowed = source.get("totalCount"), source.get("shadowedCount")
     held = "not there" if source.get("stale") is True else f"holds {_json(total)}"
     hidden = f", {_json(shadowed)} of them shadowed" if shadowed else ""
-    return f"- {_text(source, 'path')} ({_text(source, 'kind')}): {held}{hidden}"
+    told = source.get("problems")
+    problems = told if isinstance(told, Sequence) and not isinstance(told, str) else ()
+    line = f"- {_text(source, 'path')} ({_text(source, 'kind')}): {held}{hidden}"
+    return "\n".join([line, *(f"  {problem}" for problem in problems)])
 
 
 def _diagnostic(error: JsonObject) -> str:

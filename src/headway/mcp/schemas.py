@@ -71,8 +71,11 @@ INPUT_SCHEMAS: Final[dict[str, JsonObject]] = {
         workspacePath=WORKSPACE,
         mode={
             "type": "string",
-            "enum": ["metadata", "preview"],
-            "description": "preview (default) also shows the first step.",
+            "enum": ["metadata", "preview", "flow"],
+            "description": (
+                "preview (default): what it is for and its outline. flow: also when each step is "
+                "met, what it demands, how long its prompt is, and a Mermaid diagram."
+            ),
         },
     ),
     "start_workflow": _closed(
@@ -142,7 +145,7 @@ INPUT_SCHEMAS: Final[dict[str, JsonObject]] = {
         ("workspacePath",),
         workspacePath=WORKSPACE,
         query=_text(
-            "Words from the goal, the newest notes or the workflow's name.",
+            "Words from the goal, any notes or the workflow's name.",
             minLength=1,
             maxLength=QUERY_LENGTH_MAX,
             pattern=NO_NUL,

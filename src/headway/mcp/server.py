@@ -136,7 +136,9 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
         gate = _gate_of(result)
         if gate is None or people is None or not can_ask(context):
             return result
-        shown = await threads.run(partial(people.show_gate, ShowGate(gate=gate)))
+        shown = await threads.run(partial(_shown, people, gate))
+        if shown is None:
+            return result
         decision = await ask(context, params, shown)
         if isinstance(decision, InputRequiredResult):
             return decision
@@ -257,6 +259,15 @@ def perform(verbs: Verbs, request: Request) -> Reply:
             return verbs.manage_workflow_source(request)
         case _:
             assert_never(request)
+
+
+def _shown(people: People, gate: str) -> Reply | None:
+    """Return what a gate shows, None when it cannot be shown any more: it may have been purged."""
+    try:
+        return people.show_gate(ShowGate(gate=gate))
+    except Fault as fault:
+        log_fault("elicitation", {}, fault)
+        return None
 
 
 def _gate_of(result: CallToolResult) -> str | None:

@@ -64,9 +64,9 @@ DESCRIPTIONS: Final[dict[str, str]] = {
         "brings you, or another chat, back to this step."
     ),
     "resume_session": (
-        "Find earlier sessions to go on with: by words from the goal, the newest notes or the "
-        "workflow's name, by session or run id, "
-        "by git branch or commit; without any of these, the most recent ones of this workspace. "
+        "Find earlier sessions to go on with: by words from the goal, any notes or the workflow's "
+        "name, by session or run id, by git branch or commit; without any of these, the most "
+        "recent ones of this workspace. "
         "Each candidate carries the exact next call."
     ),
     "manage_workflow_source": (

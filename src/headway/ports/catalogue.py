@@ -6,18 +6,30 @@ from headway.domain.diagnostics import Diagnostic
 from headway.domain.values import Value
 from headway.domain.workflow import Workflow
 
-SourceKind: TypeAlias = Literal["bundled", "path", "workspace", "attached", "user"]
+SourceKind: TypeAlias = Literal["bundled", "path", "workspace", "attached", "git", "user"]
 
 
 class Source(Value):
-    """A folder workflows come from, with what it holds."""
+    """A folder workflows come from, with what it holds.
+
+    `origin` tells where one that was fetched comes from, and at which commit.
+    """
 
     kind: SourceKind
     path: str
+    origin: str = ""
     total: int = 0  # files with a workflow id
     effective: int = 0  # of those, the ones not shadowed by an earlier source
     missing: bool = False
     problems: tuple[str, ...] = ()  # what was left out and why, in sentences
+
+
+class Shadow(Value):
+    """A file that is not used because another has its id; `why` says in a sentence what decided."""
+
+    path: str
+    source: SourceKind
+    why: str
 
 
 class Entry(Value):
@@ -25,7 +37,7 @@ class Entry(Value):
 
     `id` is the declared one, or the file's stem when it cannot be read. `hidden` marks files in an
     `internal` or `examples` folder: startable, not listed. `shadows` are the files of the same id
-    that this one hides.
+    that this one hides, `origin` tells where a fetched file comes from.
     """
 
     id: str
@@ -37,7 +49,8 @@ class Entry(Value):
     hash: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     hidden: bool = False
-    shadows: tuple[str, ...] = ()
+    shadows: tuple[Shadow, ...] = ()
+    origin: str = ""
 
 
 class Catalogue(Protocol):

@@ -115,7 +115,7 @@ class Custody(Protocol):
         blobs: Sequence[Blob],
         projections: Projections,
     ) -> None:
-        """Keep a whole stream with its proofs. Raises `Conflict` when there is one of that name."""
+        """Keep a whole stream with its proofs. Raises `Conflict` when one has or had that name."""
 
     def restate(self, stream: StreamId, version: int, projections: Projections) -> None:
         """Replace a stream's summary, gates, words and these attempts.

@@ -48,7 +48,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
         self._app = app
-        self._rules = rules
+        self._host = rules.host.lower()  # as names come out of a header
         self._secret = rules.token.encode() if rules.token is not None else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,15 +74,15 @@ class Guard:
     def _is_ours(self, name: str) -> bool:
         """Whether a name is ours: where every address is listened on, any may be."""
         return bool(name) and (
-            name in LOOPBACK_NAMES or name == self._rules.host or self._rules.host in ANY_ADDRESS
+            name in LOOPBACK_NAMES or name == self._host or self._host in ANY_ADDRESS
         )
 
     def _is_welcome(self, origin: str, host: str) -> bool:
-        parts = urlsplit(origin)
-        if parts.scheme not in {"http", "https"}:
+        scheme, _, authority = origin.partition("://")
+        if scheme not in {"http", "https"}:
             return False
         name = _name(origin)
-        return name in LOOPBACK_NAMES or name == self._rules.host or parts.netloc == host
+        return bool(name) and (name in LOOPBACK_NAMES or name == self._host or authority == host)
 
     def _bears(self, credentials: Iterable[bytes]) -> bool:
         assert self._secret is not None
@@ -136,6 +136,8 @@ def _told(headers: Iterable[tuple[bytes, bytes]]) -> tuple[list[str], list[str],
 
 
 def _name(address: str) -> str:
+    if "@" in address:  # a user's name is for the address bar alone
+        return ""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

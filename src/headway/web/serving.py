@@ -12,6 +12,8 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from headway.web.wire import Wire
+
 PORT: Final = 7430
 PORTS_TRIED_MAX: Final = 20
 BACKLOG: Final = 2048
@@ -78,7 +80,7 @@ def serve(app: ASGIApp, listener: socket.socket, started: Callable[[], None]) ->
     config = uvicorn.Config(
         app,
         loop="uvloop",
-        http="httptools",
+        http=Wire,
         ws="none",
         lifespan="off",
         log_config=None,

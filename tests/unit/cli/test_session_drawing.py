@@ -1,6 +1,7 @@
 """A session on a page: all that is asked of one, cut where it is long, safe on any terminal."""
 
 import pytest
+from msgspec.structs import replace
 
 from headway.application.describe_session import SessionDescription, describe_session
 from headway.application.engine import Engine
@@ -32,6 +33,15 @@ def test_a_page_tells_goal_standing_steps_forks_and_refusals(engine: Engine) -> 
     assert "Stands at\n   Try (try) [Again 2]" in told
     assert "✔ Look (look)  branch 2" in told
     assert "Another way." in told
+
+
+def test_a_branch_without_a_commit_says_so_in_whole_words(engine: Engine) -> None:
+    walk(engine, "Mend", NOTES)
+    told = replace(describe_session(engine), branch="main", git_head=None)
+    assert "git          main at no commit yet" in page(told)
+    assert "git          main at 0123456789ab\n" in page(
+        replace(told, git_head="0123456789" + "ab" * 15)
+    )
 
 
 def test_long_notes_are_cut_with_a_mark_and_whole_on_demand(engine: Engine) -> None:

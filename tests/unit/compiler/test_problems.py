@@ -3,6 +3,7 @@
 import pytest
 
 from headway.domain.compiler.codes import CODES
+from headway.domain.compiler.reading import read_document
 from headway.domain.values import Json
 from tests.unit.compiler.making import (
     LOOP_CONTROL,
@@ -529,3 +530,44 @@ def test_a_file_full_of_problems_lists_a_hundred_and_says_so() -> None:
 
 def test_every_code_has_a_reason_in_words() -> None:
     assert all(rule.why.endswith(".") for rule in CODES.values())
+
+
+@pytest.mark.parametrize(
+    ("node", "keys"),
+    [
+        ({"id": "a", "titel": "A", "promt": "P"}, ["titel", "promt"]),
+        ({"id": "a", "title": "A", "promptblocks": "P"}, ["promptblocks"]),
+    ],
+)
+def test_a_misspelt_key_is_one_problem_not_a_missing_key_besides(
+    node: dict[str, Json], keys: list[str]
+) -> None:
+    found = compiled(source(node)).diagnostics
+    assert {(each.code, each.path) for each in found} == {
+        ("UNKNOWN_KEY", f"steps[0].{key}") for key in keys
+    }
+
+
+def test_a_number_for_a_text_of_a_form_is_not_told_to_go_into_quotes_that_do_not_help() -> None:
+    (found,) = compiled({**source(step()), "version": 1.0}).diagnostics
+    assert (found.code, found.remedy) == ("WRONG_TYPE", "Write a semantic version such as 1.0.0.")
+    assert found.mend is None
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "why"),
+    [
+        ("id: a\nname: Task: do it\n", (2, 11), "a colon and a space stand inside a text"),
+        ("id: a\n\tname: b\n", (2, 1), "a tab"),
+        ("id: a\nname: @b\n", (2, 7), "keeps for itself"),
+        ('id: a\nname: "b" c\n', (2, 11), "no key of the object"),
+        ("id: a\nname\nversion: 1\n", (3, 1), "neither a colon nor a dash"),
+    ],
+)
+def test_what_is_no_yaml_is_told_in_an_authors_words(
+    text: str, where: tuple[int, int], why: str
+) -> None:
+    found = read_document(text.encode(), "a.yaml")
+    assert isinstance(found, tuple)
+    assert (found[0].line, found[0].column) == where
+    assert why in found[0].what

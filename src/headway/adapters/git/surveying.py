@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from headway.adapters.git.running import Git
+from headway.adapters.git.commanding import Git
 from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import RunId
 from headway.ports.worktrees import WorktreeState

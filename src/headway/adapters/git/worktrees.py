@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from headway.adapters.git.running import Git
+from headway.adapters.git.commanding import Git
 from headway.domain.errors import InvalidInput, PreconditionFailed
 from headway.domain.ids import RunId
 from headway.domain.runs.events import RunSubmitted, WorktreePlanned

@@ -11,7 +11,7 @@ from typing import Final
 
 from headway.adapters.storage import custody_statements, statements
 from headway.adapters.storage.database import Checked, Cursor, Database, Row, SqlValue
-from headway.adapters.storage.rows import attempt_values, raw_digest, summary_values
+from headway.adapters.storage.rows import attempt_values, raw_digest, session_of, summary_values
 from headway.adapters.storage.search import Search
 from headway.domain.history import mentions
 from headway.domain.ids import Digest, SessionId, StreamId
@@ -42,14 +42,17 @@ class SqlCustody:
         blobs: Sequence[Blob],
         projections: Projections,
     ) -> None:
-        """Keep a whole stream with its proofs. Raises Conflict when there is one of that name."""
+        """Keep a whole stream with its proofs. Raises Conflict when one has or had that name."""
 
         def work(cursor: Cursor) -> bool:
             if _one(cursor, statements.STREAM_HEAD, stream) is not None:
                 raise Conflict
+            if _one(cursor, custody_statements.TOMBSTONE, str(session_of(stream))) is not None:
+                raise Conflict
             end = events[-1]
             begun = _one(cursor, statements.BEGIN_STREAM, stream, end.version, end.hash)
-            assert begun is not None
+            if begun is None:  # another was first while this one waited for it
+                raise Conflict
             key = int(begun[0])
             cursor.executemany(statements.KEEP_EVENT, [(key, *event) for event in events])
             cursor.executemany(
@@ -68,11 +71,11 @@ class SqlCustody:
         """Replace a stream's summary, words and these attempts. Conflict unless at the version."""
 
         def work(cursor: Cursor) -> bool:
+            cursor.execute(statements.HOLD_STREAM, (stream,))
             row = _one(cursor, statements.STREAM_HEAD, stream)
             if row is None or row[1] != version:
                 raise Conflict
             key = int(row[0])
-            cursor.execute(custody_statements.HOLD_STREAM, (key,))
             _project(cursor, key, projections)
             self._search.drop(cursor, key)
             return self._search.add(cursor, key, projections.words)
@@ -86,22 +89,23 @@ class SqlCustody:
 
     def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
         """Remove a stream, its projections, and the blobs that no other stream speaks of."""
-        seen: dict[int, int] = {}
+        seen: dict[str, int] = {}  # by name: the id of a stream that went may be given again
         own = self._database.read(lambda cursor: _own_blobs(cursor, stream))
         if own is None:
             return None
         self._database.read(lambda cursor: _spare(cursor, own, seen, stream))
 
         def work(cursor: Cursor) -> Purged | None:
+            # The stream first, as an append has it: two that wait for each other are none.
+            cursor.execute(statements.HOLD_STREAM, (stream,))
             if self._hold_blobs is not None:
                 cursor.execute(self._hold_blobs, ())
             row = _one(cursor, statements.STREAM_HEAD, stream)
             if row is None:
                 return None
             key = int(row[0])
-            cursor.execute(custody_statements.HOLD_STREAM, (key,))
             lone = set(own)
-            _spare(cursor, lone, seen, stream)
+            _spare(cursor, lone, dict(seen), stream)  # a copy: this may have to be done again
             values = (tombstone.session, tombstone.purged_at, tombstone.reason)
             cursor.execute(custody_statements.BURY, values)
             cursor.execute(custody_statements.BURY_ATTEMPTS, (key, tombstone.session))
@@ -174,18 +178,18 @@ def _own_blobs(cursor: Cursor, stream: StreamId) -> set[Digest] | None:
     return {name for name in named if _one(cursor, statements.BLOB, raw_digest(name)) is not None}
 
 
-def _spare(cursor: Cursor, lone: set[Digest], seen: dict[int, int], stream: StreamId) -> None:
+def _spare(cursor: Cursor, lone: set[Digest], seen: dict[str, int], stream: StreamId) -> None:
     """Take out the blobs that other streams speak of, in what was not seen of them yet."""
     own = _one(cursor, statements.STREAM_HEAD, stream)
     cursor.execute(custody_statements.STREAM_ENDS, ())
-    for key, version in cursor.fetchall():
+    for key, name, version in cursor.fetchall():
         if not lone:
             return
-        if (own is not None and key == own[0]) or version == seen.get(key):
+        if (own is not None and key == own[0]) or version == seen.get(name):
             continue
-        for at, data in _pages(cursor, key, seen.get(key, 0)):
+        for at, data in _pages(cursor, key, seen.get(name, 0)):
             lone -= mentions(data)
-            seen[key] = at
+            seen[name] = at
 
 
 def _pages(cursor: Cursor, stream: int, after: int) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from typing import Final
 STREAMS: Final = "SELECT name FROM streams ORDER BY name"
 
 # Where every stream stands, by id.
-STREAM_ENDS: Final = "SELECT id, version FROM streams ORDER BY id"
+STREAM_ENDS: Final = "SELECT id, name, version FROM streams ORDER BY id"
 
 # A stream's end with its summary, then with each of its attempts: one statement sees one state.
 STANDING: Final = (
@@ -83,9 +83,6 @@ STRAYS: Final = (
 
 # PostgreSQL: hold the blobs against everyone who adds some, until the transaction ends.
 HOLD_BLOBS: Final = "LOCK TABLE blobs IN EXCLUSIVE MODE"
-
-# Hold a stream against appends until the transaction ends.
-HOLD_STREAM: Final = "UPDATE streams SET version = version WHERE id = ?"
 
 # Remove an attempt; all attempts, gates, summary and events of a stream; the stream; a blob.
 DROP_ATTEMPT: Final = "DELETE FROM attempts WHERE nonce = ?"

@@ -1,9 +1,10 @@
 """The signing keys on an SQL database, beside the ledger, so that every process sees them at once.
 
-They are read anew each time: a key another process rotated in must be good here with its first
-token.
+A key another process rotated in is good here with its first token, since a token that does not open
+is tried with keys read anew. What is kept for a second only spares calls that go well the look.
 """
 
+import time
 from typing import Final
 
 from headway.adapters.storage import statements
@@ -12,6 +13,7 @@ from headway.ports.clock import Entropy
 from headway.ports.keyring import Keys
 
 KEY_BYTES: Final = 32
+KEPT_SECONDS: Final = 1.0
 
 
 class SqlKeyring:
@@ -20,14 +22,27 @@ class SqlKeyring:
     def __init__(self, database: Database, entropy: Entropy) -> None:
         self._database = database
         self._entropy = entropy
+        self._kept: tuple[Keys, float] | None = None  # and when they were read
 
     def keys(self) -> Keys:
         """Return the live keys; the first call of a new store draws the first key."""
-        return self._database.read(_live) or self._database.write(self._first)
+        began = time.monotonic()
+        keys = self._database.read(_live) or self._database.write(self._first)
+        self._kept = keys, began
+        return keys
+
+    def lately(self) -> Keys:
+        """Return the live keys as they were at most KEPT_SECONDS ago."""
+        kept = self._kept
+        if kept is not None and time.monotonic() - kept[1] < KEPT_SECONDS:
+            return kept[0]
+        return self.keys()
 
     def rotate(self) -> Keys:
         """Draw a new current key and keep the old one as previous."""
-        return self._database.write(Checked(self._next, _are_live))
+        keys = self._database.write(Checked(self._next, _are_live))
+        self._kept = None
+        return keys
 
     def _first(self, cursor: Cursor) -> Keys:
         # Another process may have drawn it between our look and our turn: its key stays.

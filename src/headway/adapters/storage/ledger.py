@@ -95,6 +95,7 @@ class SqlLedger:
         stream = stream_of(row)
 
         def work(cursor: Cursor) -> None:
+            cursor.execute(statements.HOLD_STREAM, (stream,))  # so that its nodes stand as read
             found = _one(cursor, statements.STREAM_HEAD, stream)
             if found is None:
                 refuse_missing(stream, row.opened_at)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias, get_args
 from urllib.parse import quote
 
+from headway.adapters.storage import statements
 from headway.adapters.storage.database import Cursor, Row
 from headway.adapters.storage.drivers import Driver, best_driver
 from headway.adapters.storage.rows import gate_of, summary_of
@@ -23,10 +24,6 @@ _SCHEMA: Final = "SELECT value FROM meta WHERE name = 'schema'"
 _STATUSES: Final = "SELECT status, count(*) FROM sessions GROUP BY status"
 _KEYS: Final = "SELECT count(*) FROM keys"
 _WAITING: Final = "SELECT count(*) FROM gates"
-_GATES: Final = (
-    "SELECT s.name, g.version, g.nonce, g.recorded_at FROM gates g JOIN streams s"
-    " ON s.id = g.stream ORDER BY g.recorded_at, s.name, g.version LIMIT ?"
-)
 _LATEST: Final = (
     "SELECT s.name, workflow, workflow_id, workflow_name, goal, workspace, repository, branch,"
     " git_head, status, step_id, step_title, nonce, depth, recap, started_at, updated_at"
@@ -93,7 +90,7 @@ def told(cursor: Cursor, tables: set[str], limit: int) -> Told:
         ("latest", "sessions", _LATEST, (max(limit, 1),)),
         ("keys", "keys", _KEYS, ()),
         ("waiting", "gates", _WAITING, ()),
-        ("gates", "gates", _GATES, (limit,)),
+        ("gates", "gates", statements.GATES, (limit,)),
     )
     for name, table, sql, values in asked:
         found[name] = rows(cursor, sql, *values) if table in tables else []

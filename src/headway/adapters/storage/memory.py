@@ -46,6 +46,7 @@ from headway.ports.keyring import Keys
 from headway.ports.ledger import AttemptRow, Conflict, Recorded, Write
 from headway.ports.ledger import Head as AttemptHead
 from headway.ports.sessions import GateRow, SessionQuery, SessionSummary
+from headway.ports.sources import GitSource
 
 # What a later summary of the same session may change; the rest is what it began with.
 PROGRESS: Final = ("status", "step_id", "step_title", "nonce", "depth", "recap")
@@ -229,6 +230,10 @@ class MemoryKeyring:
                 self._keys = Keys(current=self._entropy.draw(KEY_BYTES))
             return self._keys
 
+    def lately(self) -> Keys:
+        """Return the live keys."""
+        return self.keys()
+
     def rotate(self) -> Keys:
         """Draw a new current key and keep the old one as previous."""
         with self._lock:
@@ -243,6 +248,7 @@ class MemorySources:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._paths: dict[str, None] = {}  # in the order of attaching
+        self._git: dict[str, GitSource] = {}
 
     def attached(self) -> tuple[str, ...]:
         """Return the attached folders."""
@@ -260,6 +266,22 @@ class MemorySources:
         check_path(path)
         with self._lock:
             self._paths.pop(path, None)
+
+    def git_sources(self) -> tuple[GitSource, ...]:
+        """Return the git repositories."""
+        with self._lock:
+            return tuple(self._git.values())
+
+    def pin(self, source: GitSource) -> None:
+        """Keep a repository, in the place of one with its id."""
+        check_path(source.url)
+        with self._lock:
+            self._git[source.id] = source
+
+    def drop(self, source_id: str) -> None:
+        """Forget a repository; forgetting an unknown one changes nothing."""
+        with self._lock:
+            self._git.pop(source_id, None)
 
 
 def _unsealed(stream: StreamId, sealed: Sealed[Event] | Sealed[RunEvent]) -> Recorded:

@@ -85,7 +85,7 @@ class MemoryCustody:
         blobs: Sequence[Blob],
         projections: Projections,
     ) -> None:
-        """Keep a whole stream with its proofs. Raises Conflict when there is one of that name."""
+        """Keep a whole stream with its proofs. Raises Conflict when one has or had that name."""
         sealed = []
         prev_hash = GENESIS
         for version, recorded_at, own, data in events:
@@ -93,7 +93,7 @@ class MemoryCustody:
             prev_hash = own
         kept = self._kept
         with kept.lock:
-            if kept.streams.get(stream):
+            if kept.streams.get(stream) or _session(stream) in kept.tombstones:
                 raise Conflict
             kept.streams[stream] = [*sealed]
             for blob in blobs:

@@ -151,7 +151,15 @@ class PostgresDatabase:
 
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""
-        return self._reading(lambda line: work(PlainCursor(line.raw)))
+
+        def reading(line: _Line) -> T:
+            cursor = PlainCursor(line.raw)
+            try:
+                return work(cursor)
+            finally:
+                cursor.settle()  # what was set for a statement is set back, also after a failure
+
+        return self._reading(reading)
 
     def query(self, work: Callable[[Connection], T]) -> T:
         """Run work that only reads, with SQLAlchemy Core."""
@@ -193,9 +201,14 @@ class PostgresDatabase:
                 raise
             try:
                 cursor.execute("COMMIT")
-            except psycopg.OperationalError as error:
-                if not line.raw.closed:
-                    raise  # refused by the server, which has undone it
+                cursor.settle()  # with all that still waits
+            except psycopg.Error as error:
+                if not line.raw.closed:  # refused by the server
+                    with suppress(psycopg.Error):
+                        line.raw.rollback()
+                    if isinstance(error, psycopg.errors.TransactionRollback):
+                        raise _Lost from error
+                    raise
                 if self._was_kept(line, work, result):
                     return result
                 raise _Lost from error

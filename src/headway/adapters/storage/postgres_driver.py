@@ -44,38 +44,64 @@ _SET_UP: Final = (
 
 
 class PlainCursor:
-    """Implements `database.Cursor` on a cursor of the driver."""
+    """Implements `database.Cursor` on a cursor of the driver.
+
+    Statements wait until something is asked of the last of them, or until `settle`; then all that
+    wait go to the server together and cost one journey there and back. So what the server has
+    against a statement is raised when it is settled, no later than at the commit.
+    """
 
     def __init__(self, raw: Raw) -> None:
+        self._raw = raw
         self._own = raw.cursor(binary=True)
+        self._waiting: list[tuple[bytes, Sequence[SqlValue] | None]] = []
 
     @property
     def rowcount(self) -> int:
         """Return the number of rows the last statement changed."""
+        self.settle()
         return self._own.rowcount
 
     @property
     def told(self) -> str | None:
         """Return what the server says it did."""
+        self.settle()
         return self._own.statusmessage
 
     def execute(self, sql: str, values: Sequence[SqlValue] = (), /) -> object:
         """Run one statement."""
         # Without values the driver would not undo the doubling of per cent signs.
-        return self._own.execute(translated(sql) if values else sql.encode(), values or None)
+        self._waiting.append((translated(sql) if values else sql.encode(), values or None))
+        return self
 
     def executemany(self, sql: str, rows: Iterable[Sequence[SqlValue]], /) -> object:
         """Run one statement for each row of values."""
-        self._own.executemany(translated(sql), rows)
+        self._waiting += [(translated(sql), values) for values in rows]
         return self
 
     def fetchone(self) -> Row | None:
         """Return the next row."""
+        self.settle()
         return self._own.fetchone()
 
     def fetchall(self) -> list[Row]:
         """Return the rows that are left."""
+        self.settle()
         return self._own.fetchall()
+
+    def settle(self) -> None:
+        """Have the server run every statement that waits."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        *first, (last, values) = waiting
+        if not first:
+            self._own.execute(last, values)
+            return
+        with self._raw.pipeline():
+            for sql, each in first:
+                self._raw.execute(sql, each)
+            self._own.execute(last, values)
 
 
 @lru_cache(maxsize=512)

@@ -1,8 +1,9 @@
-"""The attached folders on an SQL database."""
+"""The attached folders and the git repositories on an SQL database."""
 
 from headway.adapters.storage import statements
 from headway.adapters.storage.database import Cursor, Database, SqlValue
 from headway.domain.errors import InvalidInput
+from headway.ports.sources import GitSource
 
 
 class SqlSources:
@@ -23,16 +24,40 @@ class SqlSources:
     def attach(self, path: str) -> None:
         """Attach a folder; attaching it twice changes nothing. Raises InvalidInput."""
         check_path(path)
-        self._change(statements.ATTACH, path)
+        self._change(statements.ATTACH, (path,))
 
     def detach(self, path: str) -> None:
         """Detach a folder; detaching an unknown one changes nothing. Raises InvalidInput."""
         check_path(path)
-        self._change(statements.DETACH, path)
+        self._change(statements.DETACH, (path,))
 
-    def _change(self, sql: str, value: SqlValue) -> None:
+    def git_sources(self) -> tuple[GitSource, ...]:
+        """Return the git repositories."""
+
+        def work(cursor: Cursor) -> tuple[GitSource, ...]:
+            cursor.execute(statements.GIT_SOURCES)
+            return tuple(
+                GitSource(
+                    id=str(name), url=str(url), ref=str(ref), path=str(path), commit=str(commit)
+                )
+                for name, url, ref, path, commit in cursor.fetchall()
+            )
+
+        return self._database.read(work)
+
+    def pin(self, source: GitSource) -> None:
+        """Keep a repository, in the place of one with its id."""
+        check_path(source.url)
+        values = (source.id, source.url, source.ref, source.path, source.commit)
+        self._change(statements.PIN, values)
+
+    def drop(self, source_id: str) -> None:
+        """Forget a repository; forgetting an unknown one changes nothing."""
+        self._change(statements.DROP, (source_id,))
+
+    def _change(self, sql: str, values: tuple[SqlValue, ...]) -> None:
         def work(cursor: Cursor) -> None:
-            cursor.execute(sql, (value,))
+            cursor.execute(sql, values)
 
         self._database.write(work)
 

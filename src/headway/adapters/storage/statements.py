@@ -9,6 +9,9 @@ from typing import Final
 # Where a stream stands: its id, version and last hash.
 STREAM_HEAD: Final = "SELECT id, version, head_hash FROM streams WHERE name = ?"
 
+# Hold a stream until the transaction ends; what is read of it afterwards stays as it is.
+HOLD_STREAM: Final = "UPDATE streams SET version = version WHERE name = ?"
+
 # Begin a stream at the version its first append reaches, unless another append was first.
 BEGIN_STREAM: Final = (
     "INSERT INTO streams (name, version, head_hash) VALUES (?, ?, ?)"
@@ -135,6 +138,19 @@ ATTACH: Final = "INSERT INTO sources (path) VALUES (?) ON CONFLICT (path) DO NOT
 
 # Detach a folder.
 DETACH: Final = "DELETE FROM sources WHERE path = ?"
+
+# The git repositories, in the order they were added.
+GIT_SOURCES: Final = "SELECT id, url, ref, path, pin FROM git_sources ORDER BY position"
+
+# Keep a repository, in the place of one with its id.
+PIN: Final = (
+    "INSERT INTO git_sources (id, url, ref, path, pin) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (id) DO UPDATE SET url = excluded.url, ref = excluded.ref, path = excluded.path,"
+    " pin = excluded.pin"
+)
+
+# Forget a repository.
+DROP: Final = "DELETE FROM git_sources WHERE id = ?"
 
 
 @lru_cache(maxsize=128)

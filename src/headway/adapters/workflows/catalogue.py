@@ -10,62 +10,56 @@ earlier folder keeps its place: whoever overrides a workflow and errs must hear 
 old one.) Every broken file that lost is told as a warning on the one that won.
 """
 
-import os
 import threading
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Final, TypeVar
+from typing import Final
 
 from headway.adapters.workflows.binding_files import BindingFiles, Bindings
-from headway.adapters.workflows.reading import ReadFile, file_diagnostic, read_file
+from headway.adapters.workflows.claims import (
+    Candidate,
+    broken,
+    is_reserved,
+    lost,
+    may_use,
+    reserved,
+    shadow,
+    winner_of,
+)
+from headway.adapters.workflows.folders import Folder, Folders
+from headway.adapters.workflows.listing import Listings, make_room
+from headway.adapters.workflows.reading import ReadFile, read_file
 from headway.adapters.workflows.rewriting import rewrite_file
-from headway.adapters.workflows.scanning import Scan, Stamp, scan
+from headway.adapters.workflows.scanning import FoundFile, Scan, Scanner, inside
 from headway.domain.compiler.compiling import Compilation, compile_workflow
 from headway.domain.compiler.reading import Document
 from headway.domain.compiler.setting import Sources
 from headway.domain.compiler.templates import routine_template_id
-from headway.domain.diagnostics import Diagnostic
-from headway.ports.catalogue import Entry, Source, SourceKind
-from headway.ports.sources import Sources as AttachedFolders
+from headway.ports.catalogue import Entry, Source
+from headway.ports.clock import Clock
+from headway.ports.sources import FETCHED
+from headway.ports.sources import Sources as AddedSources
 from headway.ports.workflow_files import WorkflowFile
 
 BUNDLED: Final = Path(__file__).parents[2] / "workflows"
-USER_FOLDER: Final = "workflows"
-RESERVED_PREFIX: Final = "hw."
-WORKSPACE_FOLDERS: Final = (".headway/workflows", ".workrail/workflows")
 FILES_KEPT_MAX: Final = 10_000
 COMPILATIONS_KEPT_MAX: Final = 2_000
 WORKSPACES_KEPT_MAX: Final = 64
 
 
-Key = TypeVar("Key")
-Kept = TypeVar("Kept")
-
-
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    kind: SourceKind
-    path: str
-    within: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A file that claims an id, with what became of it."""
-
-    folder: _Folder
-    read: ReadFile
-
-
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """Everything that is there, before it is compiled; `entries` fills as ids are asked for."""
+    """Everything that is there, by id, before it is compiled; `entries` fills as ids are asked for.
 
-    seen: tuple[tuple[_Folder, Scan], ...]
-    candidates: Mapping[str, tuple[_Candidate, ...]]
+    `settled` tells that as long as the same is seen, it is the same.
+    """
+
+    seen: tuple[tuple[Folder, Scan], ...]
+    candidates: Mapping[str, tuple[Candidate, ...]]
     routines: Mapping[str, Document]
-    routine_stamps: tuple[tuple[str, Stamp | None], ...]
+    routine_digests: tuple[tuple[str, bytes], ...]
+    settled: bool
     entries: dict[str, tuple[Bindings, Entry]] = field(default_factory=dict)
 
 
@@ -81,16 +75,24 @@ class FolderCatalogue:
         *,
         workflow_path: Sequence[str],
         home: Path,
-        sources: AttachedFolders,
+        sources: AddedSources,
+        clock: Clock,
         bundled: Path = BUNDLED,
     ) -> None:
-        self._bundled = str(bundled)
-        self._paths = tuple(workflow_path)
-        self._user = str(home / USER_FOLDER)
-        self._attached = sources
+        self._listings = Listings(clock)
+        self._scanner = Scanner(self._listings)
+        self._folders = Folders(
+            bundled=bundled,
+            workflow_path=tuple(workflow_path),
+            home=home,
+            sources=sources,
+            listings=self._listings,
+        )
+        self._fetched = str(home / FETCHED)
         self._bindings = BindingFiles()
         self._lock = threading.RLock()
         self._files: dict[str, ReadFile] = {}
+        self._claims: dict[str, Candidate] = {}
         self._compilations: dict[tuple[object, ...], Compilation] = {}
         self._indexes: dict[str, _Index] = {}
 
@@ -98,7 +100,7 @@ class FolderCatalogue:
         """Return every workflow that can be seen from a workspace, by id, broken ones included."""
         index, bindings = self._index(workspace), self._bindings.read(workspace)
         with self._lock:
-            return tuple(self._entry(index, each, bindings) for each in sorted(index.candidates))
+            return tuple(self._entry(index, each, bindings) for each in index.candidates)
 
     def find(self, workflow_id: str, workspace: str) -> Entry | None:
         """Return the entry of an id."""
@@ -131,6 +133,8 @@ class FolderCatalogue:
 
     def rewrite(self, path: str, before: str, after: str) -> str:
         """Replace a file's text at one stroke; return why not, in a sentence, or nothing."""
+        if inside(path, self._fetched):
+            return "It comes from a git repository; change it there."
         return rewrite_file(Path(path), before, after)
 
     def sources(self, workspace: str) -> tuple[Source, ...]:
@@ -140,10 +144,11 @@ class FolderCatalogue:
             Source(
                 kind=folder.kind,
                 path=folder.path,
+                origin=folder.origin,
                 total=len(found.files),
                 effective=len({file.path for file in found.files}.intersection(winners)),
                 missing=found.missing,
-                problems=found.problems,
+                problems=(*folder.problems, *found.problems),
             )
             for folder, found in self._index(workspace).seen
         )
@@ -152,61 +157,74 @@ class FolderCatalogue:
         """Return the workspace's overrides of a workflow's slots, as they stand now."""
         return self._bindings.read(workspace).of(workflow_id)
 
-    def _folders(self, workspace: str) -> tuple[_Folder, ...]:
-        named = [
-            _Folder("bundled", self._bundled),
-            *(_Folder("path", path) for path in self._paths),
-            *(
-                _Folder("workspace", os.path.join(workspace, *name.split("/")), workspace)  # noqa: PTH118
-                for name in WORKSPACE_FOLDERS
-            ),
-            *(_Folder("attached", path) for path in self._attached.attached()),
-            _Folder("user", self._user),
-        ]
-        first: dict[str, _Folder] = {}
-        for folder in named:
-            first.setdefault(os.path.realpath(folder.path), folder)
-        return tuple(first.values())
-
     def _index(self, workspace: str) -> _Index:
-        seen = tuple(
-            (folder, scan(folder.path, folder.within)) for folder in self._folders(workspace)
-        )
         with self._lock:
             known = self._indexes.get(workspace)
-            if known and known.seen == seen:
+            # Equal folders become the same, so that what is in them is compared by identity.
+            same = {folder: folder for folder, _ in known.seen} if known else {}
+            folders = [same.get(each, each) for each in self._folders.of(workspace)]
+            seen = tuple(
+                (folder, self._scanner.scan(folder.path, folder.within)) for folder in folders
+            )
+            if known and known.settled and known.seen == seen:
                 return known
-            index = self._built(seen)
+            index = self._built(seen, known)
             self._indexes.pop(workspace, None)
-            _make_room(self._indexes, WORKSPACES_KEPT_MAX)
+            make_room(self._indexes, WORKSPACES_KEPT_MAX)
             self._indexes[workspace] = index
             return index
 
-    def _built(self, seen: tuple[tuple[_Folder, Scan], ...]) -> _Index:
-        candidates: dict[str, list[_Candidate]] = {}
+    def _built(self, seen: tuple[tuple[Folder, Scan], ...], before: _Index | None) -> _Index:
+        candidates: dict[str, list[Candidate]] = {}
+        settled = True
         for folder, found in seen:
             for file in found.files:
-                read = self._files.get(file.path)
-                if read is None or read.file != file:
-                    _make_room(self._files, FILES_KEPT_MAX)
-                    read = self._files[file.path] = read_file(file)
-                candidates.setdefault(read.id, []).append(_Candidate(folder, read))
+                read = self._read(file)
+                settled = settled and read.settled
+                candidates.setdefault(read.id, []).append(self._claim(folder, read))
         routines: dict[str, Document] = {}
-        stamps = []
-        for workflow_id, claims in candidates.items():
-            template = routine_template_id(workflow_id)
+        digests = []
+        for claims in candidates.values():
+            template = claims[0].template
             if template is None:
                 continue
-            best = next((claim.read for claim in claims if _may_use(claim)), None)
+            best = next((claim.read for claim in claims if may_use(claim)), None)
             if best is not None and best.document is not None:
                 routines[template] = best.document
-                stamps.append((best.file.path, best.file.stamp))
-        return _Index(
+                digests.append((best.file.path, best.digest))
+        index = _Index(
             seen=seen,
-            candidates={key: tuple(claims) for key, claims in candidates.items()},
+            candidates={key: tuple(claims) for key, claims in sorted(candidates.items())},
             routines=routines,
-            routine_stamps=tuple(sorted(stamps)),
+            routine_digests=tuple(sorted(digests)),
+            settled=settled,
         )
+        if before is not None and before.routine_digests == index.routine_digests:
+            index.entries.update(_untouched(before, index))
+        return index
+
+    def _claim(self, folder: Folder, read: ReadFile) -> Candidate:
+        """Return the claim of a file, the same as long as nothing about it changes."""
+        path = read.file.path
+        claim = self._claims.get(path)
+        if claim is None or claim.read is not read or claim.folder is not folder:
+            make_room(self._claims, FILES_KEPT_MAX)
+            claim = Candidate(folder, read, routine_template_id(read.id))
+            self._claims[path] = claim
+        return claim
+
+    def _read(self, file: FoundFile) -> ReadFile:
+        """Return a file's content, read anew only if it may have changed."""
+        known = self._files.get(file.path)
+        if known is not None and known.settled and known.file is file:
+            return known
+        # Asked before reading: what changes in between must show, not what changed before.
+        settled = file.stamp is None or self._listings.is_settled(file.stamp)
+        read = read_file(file, known, settled=settled)
+        self._files.pop(file.path, None)
+        make_room(self._files, FILES_KEPT_MAX)
+        self._files[file.path] = read
+        return read
 
     def _entry(self, index: _Index, workflow_id: str, bindings: Bindings) -> Entry:
         known = index.entries.get(workflow_id)
@@ -216,7 +234,7 @@ class FolderCatalogue:
             (claim, self._outcome(index, claim, bindings))
             for claim in index.candidates[workflow_id]
         ]
-        winner, outcome = _winner(claims)
+        winner, outcome = winner_of(claims)
         losers = [each for each in claims if each[0] is not winner]
         has_slots = outcome.workflow is not None and bool(outcome.workflow.bindings)
         entry = Entry(
@@ -224,36 +242,37 @@ class FolderCatalogue:
             path=winner.read.file.path,
             source=winner.folder.kind,
             source_path=winner.folder.path,
+            origin=winner.folder.origin,
             workflow=outcome.workflow,
             data=outcome.data,
             hash=outcome.hash,
             diagnostics=(
                 *outcome.diagnostics,
                 *bindings.diagnostics(workflow_id, has_slots=has_slots),
-                *(_lost(claim, lost) for claim, lost in losers if lost.workflow is None),
+                *(lost(claim, told) for claim, told in losers if told.workflow is None),
             ),
             hidden=winner.read.file.hidden,
-            shadows=tuple(claim.read.file.path for claim, _ in losers),
+            shadows=tuple(shadow(claim, winner) for claim, _ in losers),
         )
         index.entries[workflow_id] = (bindings, entry)
         return entry
 
-    def _outcome(self, index: _Index, claim: _Candidate, bindings: Bindings) -> Compilation:
+    def _outcome(self, index: _Index, claim: Candidate, bindings: Bindings) -> Compilation:
         read = claim.read
-        if _is_reserved(claim):
-            return _broken((_reserved(read),))
+        if is_reserved(claim):
+            return broken((reserved(read),))
         if read.document is None:
-            return _broken(read.diagnostics)
+            return broken(read.diagnostics)
         bound = bindings.of(read.id)
         key = (
             read.file.path,
-            read.file.stamp,
+            read.digest,
             tuple(sorted(bound.items())),
-            index.routine_stamps,
+            index.routine_digests,
         )
         known = self._compilations.get(key)
         if known is None:
-            _make_room(self._compilations, COMPILATIONS_KEPT_MAX)
+            make_room(self._compilations, COMPILATIONS_KEPT_MAX)
             known = compile_workflow(
                 read.document, Sources(routines=index.routines, bindings=bound)
             )
@@ -265,48 +284,10 @@ def _is_within(path: str, within: tuple[str, ...]) -> bool:
     return not within or any(PurePath(path).is_relative_to(each) for each in within)
 
 
-def _may_use(claim: _Candidate) -> bool:
-    return claim.read.document is not None and not _is_reserved(claim)
-
-
-def _is_reserved(claim: _Candidate) -> bool:
-    return claim.folder.kind != "bundled" and claim.read.id.startswith(RESERVED_PREFIX)
-
-
-def _winner(
-    claims: Sequence[tuple[_Candidate, Compilation]],
-) -> tuple[_Candidate, Compilation]:
-    declared = [each for each in claims if not each[0].read.guessed] or claims
-    folder = declared[0][0].folder
-    nearest = [each for each in declared if each[0].folder == folder]
-    return next((each for each in nearest if each[1].workflow is not None), nearest[0])
-
-
-def _broken(diagnostics: tuple[Diagnostic, ...]) -> Compilation:
-    return Compilation(workflow=None, diagnostics=diagnostics)
-
-
-def _reserved(read: ReadFile) -> Diagnostic:
-    return file_diagnostic(
-        read.file.path,
-        "RESERVED_ID",
-        f"The id {read.id} begins with {RESERVED_PREFIX}",
-        "Choose another namespace, such as project. or your team's name.",
-    )
-
-
-def _lost(claim: _Candidate, outcome: Compilation) -> Diagnostic:
-    """Return a warning that another file of the same id is broken."""
-    path = claim.read.file.path
-    first = outcome.diagnostics[0].text() if outcome.diagnostics else "It does not compile."
-    return file_diagnostic(
-        path,
-        "SHADOWED_BROKEN_FILE",
-        f"Another file of this id is broken: {first}",
-        "Mend it, or give it an id of its own.",
-    )
-
-
-def _make_room(kept: MutableMapping[Key, Kept], most: int) -> None:
-    while len(kept) >= most:
-        del kept[next(iter(kept))]
+def _untouched(before: _Index, after: _Index) -> dict[str, tuple[Bindings, Entry]]:
+    """Return the entries whose files are the same in both, in the same folders."""
+    return {
+        workflow_id: entry
+        for workflow_id, entry in before.entries.items()
+        if before.candidates[workflow_id] == after.candidates.get(workflow_id)
+    }

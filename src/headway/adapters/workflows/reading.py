@@ -3,8 +3,11 @@
 A file that cannot be read still has an id, so that starting it says what is wrong with it.
 """
 
+import hashlib
+import os
 import re
-from dataclasses import dataclass
+import stat
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,28 +22,57 @@ NAMEABLE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """A file with its id; `guessed` when only its name could tell it."""
+    """A file with its id; `guessed` when only its name could tell it.
+
+    `digest` is that of its bytes, empty when there are none. `settled` tells that any change after
+    it was read shows in its stamp; where it is not, the stamp proves nothing.
+    """
 
     file: FoundFile
     id: str
     document: Document | None
     diagnostics: tuple[Diagnostic, ...] = ()
     guessed: bool = False
+    digest: bytes = b""
+    settled: bool = True
 
 
-def read_file(file: FoundFile) -> ReadFile:
-    """Read a file; never raises for what is wrong with it."""
+def read_file(file: FoundFile, known: ReadFile | None, *, settled: bool) -> ReadFile:
+    """Read a file, which was `known` before; never raises for what is wrong with it.
+
+    Bytes that are known are not parsed again. `settled` is what to say of the result.
+    """
     if file.trouble:
         return _unreadable(file, b"", "FILE_UNREADABLE", file.trouble)
     try:
-        with Path(file.path).open("rb") as opened:
-            text = opened.read(FILE_BYTES_MAX + 1)
+        text = _bytes(file.path)
     except OSError as error:
-        return _unreadable(
-            file, b"", "FILE_UNREADABLE", f"The file cannot be read: {error.strerror}."
-        )
+        told = f"The file cannot be read: {error.strerror or error}."
+        # It may have been a want of this moment, such as of file descriptors.
+        return replace(_unreadable(file, b"", "FILE_UNREADABLE", told), settled=False)
+    digest = hashlib.sha256(text).digest()
+    if known is not None and known.digest == digest:
+        if known.file == file and known.settled == settled:
+            return known
+        return replace(known, file=file, settled=settled)
+    return replace(_parsed(file, text), digest=digest, settled=settled)
+
+
+def _bytes(path: str) -> bytes:
+    """Return the beginning of a regular file: all of it, or more than a workflow may have.
+
+    What was a file when it was found may be a pipe by now, whose opening would wait for ever.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("it is not a regular file")
+        return opened.read(FILE_BYTES_MAX + 1)
+
+
+def _parsed(file: FoundFile, text: bytes) -> ReadFile:
     if len(text) > FILE_BYTES_MAX:
-        size = file.stamp[1] if file.stamp else len(text)
+        size = file.stamp[2] if file.stamp else len(text)
         return _unreadable(file, text, "FILE_TOO_LARGE", f"The file has {size} bytes.")
     found = read_document(text, file.path)
     document = found if isinstance(found, Document) else None

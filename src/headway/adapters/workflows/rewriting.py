@@ -19,13 +19,14 @@ def rewrite_file(path: Path, before: str, after: str) -> str:
         mark = _MARK if data.startswith(_MARK) else b""
         if data != mark + before.encode():
             return "It was changed meanwhile."
-        _replace(target, mark + after.encode())
+        replace_file(target, mark + after.encode())
     except OSError as error:
         return f"It cannot be written: {error.strerror or error}."
     return ""
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
+    """Put data in the place of a file that is there, mode kept. Raises OSError."""
     mode = path.stat().st_mode & 0o7777
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:

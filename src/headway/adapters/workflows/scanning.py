@@ -5,21 +5,22 @@ folder that was not visited yet, so a walk ends and never leaves. Depth and numb
 whatever is left out because of a limit, a link or a refusal of the file system is told.
 """
 
+import errno
 import os
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
-SUFFIXES: Final = (".json", ".yaml", ".yml")
-SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
+from headway.adapters.workflows.listing import SUFFIXES, Listings, Name, Stamp, make_room, stamp_of
+
 HIDING_FOLDERS: Final = frozenset({"examples", "internal"})
 DEPTH_MAX: Final = 8  # folders below the one that was named
 FILES_MAX: Final = 2_000  # workflow files in one source
 ENTRIES_MAX: Final = 50_000  # names looked at in one source
 PROBLEMS_MAX: Final = 20
-
-Stamp: TypeAlias = tuple[int, int, int]  # modification time in ns, size, inode
+FILES_KEPT_MAX: Final = 20_000
+SCANS_KEPT_MAX: Final = 1_000
+FOLDER_IN_PLACE: Final = "It is a folder, not a file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,93 +55,123 @@ class _Walk:
             self.problems.append(problem)
 
 
-def scan(folder: str, within: str = "") -> Scan:
-    """Return the workflow files under a folder, which must itself lie inside `within` if given."""
-    root = os.path.realpath(folder)
-    if not os.path.isdir(root):  # noqa: PTH112 - paths are plain text here, by the thousand
-        return Scan(missing=True)
-    if within and not _inside(root, os.path.realpath(within)):
-        return Scan(problems=(f"{folder} leads outside {within} and was not searched.",))
-    walk = _Walk(root)
-    _walk(walk, folder, hidden=False, depth=0)
-    files = sorted(walk.files, key=lambda file: file.path)
-    return Scan(tuple(files), tuple(walk.problems))
+class Scanner:
+    """Scans folders, one at a time. What did not change since a scan is the same object as then."""
 
+    def __init__(self, listings: Listings) -> None:
+        self._listings = listings
+        self._files: dict[str, FoundFile] = {}
+        self._scans: dict[str, Scan] = {}
 
-def _walk(walk: _Walk, folder: str, *, hidden: bool, depth: int) -> None:
-    if not _first_visit(walk, folder):
-        return
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(_limited(walk, listing), key=lambda entry: entry.name)
-    except OSError as error:
-        walk.tell(f"{folder} could not be searched: {error.strerror}.")
-        return
-    folders = []
-    for entry in entries:
-        if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS or _leads_out(walk, entry):
-            continue
-        if entry.is_dir():
-            folders.append(entry)
-        elif entry.name.endswith(SUFFIXES):
-            _take(walk, entry, hidden=hidden)
-    if folders and depth >= DEPTH_MAX:
-        walk.tell(f"{folder} is {DEPTH_MAX} folders deep; what lies deeper was not searched.")
-        return
-    for entry in folders:
-        _walk(walk, entry.path, hidden=hidden or entry.name in HIDING_FOLDERS, depth=depth + 1)
+    def scan(self, folder: str, within: str = "") -> Scan:
+        """Return the workflow files under a folder, which must lie inside `within` if given."""
+        scan = self._scan(folder, within)
+        known = self._scans.get(folder)
+        if known is not None and known == scan:
+            return known
+        make_room(self._scans, SCANS_KEPT_MAX)
+        self._scans[folder] = scan
+        return scan
 
+    def _scan(self, folder: str, within: str) -> Scan:
+        try:
+            found = os.stat(folder)  # noqa: PTH116 - paths are plain text here, by the thousand
+        except FileNotFoundError:
+            return Scan(missing=True)
+        except (OSError, ValueError) as error:
+            return Scan(missing=True, problems=(f"{folder} could not be searched: {error}.",))
+        if not stat.S_ISDIR(found.st_mode):
+            return Scan(missing=True, problems=(f"{folder} is not a folder.",))
+        root = os.path.realpath(folder)
+        if within and not inside(root, os.path.realpath(within)):
+            told = f"{folder} leads outside {within} and was not searched."
+            return Scan(problems=(told,))
+        walk = _Walk(root)
+        self._walk(walk, folder, hidden=False, depth=0)
+        files = sorted(walk.files, key=lambda file: file.path)
+        return Scan(tuple(files), tuple(walk.problems))
 
-def _limited(walk: _Walk, listing: Iterator[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
-    for entry in listing:
-        if walk.entries >= ENTRIES_MAX:
-            walk.tell(
-                f"{walk.root} holds more than {ENTRIES_MAX} names; the rest was not looked at."
-            )
+    def _walk(self, walk: _Walk, folder: str, *, hidden: bool, depth: int) -> None:
+        try:
+            listing = self._listings.of(folder)
+        except OSError as error:
+            walk.tell(f"{folder} could not be searched: {error.strerror}.")
             return
-        walk.entries += 1
-        yield entry
+        if listing.place in walk.visited:
+            return
+        walk.visited.add(listing.place)
+        if listing.trouble:
+            walk.tell(f"{folder} could not be searched: {listing.trouble}.")
+        walk.entries += listing.total
+        if listing.cut or walk.entries > ENTRIES_MAX:
+            told = f"holds more than {ENTRIES_MAX} names; the rest was not looked at."
+            walk.tell(f"{walk.root} {told}")
+            if not listing.cut:
+                return
+        folders = [name for name in listing.names if self._take(walk, name, hidden=hidden)]
+        if folders and depth >= DEPTH_MAX:
+            walk.tell(f"{folder} is {DEPTH_MAX} folders deep; what lies deeper was not searched.")
+            return
+        for name in folders:
+            within = hidden or name.name in HIDING_FOLDERS
+            self._walk(walk, name.path, hidden=within, depth=depth + 1)
 
-
-def _first_visit(walk: _Walk, path: str) -> bool:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - as above
-    except OSError as error:
-        walk.tell(f"{path} could not be searched: {error.strerror}.")
+    def _take(self, walk: _Walk, name: Name, *, hidden: bool) -> bool:
+        """Take a file that is found under a name; return whether it is a folder's instead."""
+        if name.kind == "folder" and not name.name.endswith(SUFFIXES):
+            return True
+        if name.kind == "link" and _leads_out(walk, name):
+            return False
+        try:
+            found = os.stat(name.path)  # noqa: PTH116 - as above
+        except OSError as error:
+            if name.name.endswith(SUFFIXES):
+                self._add(walk, FoundFile(name.path, hidden, None, _cannot_be_opened(error)))
+            return False
+        stamp = stamp_of(found)
+        known = self._files.get(name.path)
+        if known is None or known.stamp != stamp or known.hidden is not hidden:
+            is_folder = stat.S_ISDIR(found.st_mode)
+            if not name.name.endswith(SUFFIXES):
+                return is_folder
+            known = FoundFile(name.path, hidden, stamp, _trouble(found.st_mode))
+        key = (found.st_dev, found.st_ino)
+        if key not in walk.visited:  # else it is another name of a file that is already there
+            walk.visited.add(key)
+            self._add(walk, known)
         return False
-    key = (found.st_dev, found.st_ino)
-    new = key not in walk.visited
-    walk.visited.add(key)
-    return new
+
+    def _add(self, walk: _Walk, file: FoundFile) -> None:
+        if len(walk.files) >= FILES_MAX:
+            told = f"holds more than {FILES_MAX} workflow files; the rest was not read."
+            walk.tell(f"{walk.root} {told}")
+            return
+        known = self._files.get(file.path)
+        if known is not file and known != file:
+            make_room(self._files, FILES_KEPT_MAX)
+            self._files[file.path] = known = file
+        walk.files.append(known)
 
 
-def _leads_out(walk: _Walk, entry: os.DirEntry[str]) -> bool:
-    if not entry.is_symlink():
-        return False
-    if _inside(os.path.realpath(entry.path), walk.root):
-        return False
-    walk.tell(f"{entry.path} is a link that leads outside its folder and was not followed.")
-    return True
-
-
-def _inside(path: str, root: str) -> bool:
+def inside(path: str, root: str) -> bool:
+    """Tell whether one resolved path lies in another."""
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 
-def _take(walk: _Walk, entry: os.DirEntry[str], *, hidden: bool) -> None:
-    if len(walk.files) >= FILES_MAX:
-        walk.tell(f"{walk.root} holds more than {FILES_MAX} workflow files; the rest was not read.")
-        return
-    try:
-        found = entry.stat()
-    except OSError as error:
-        trouble = f"It cannot be opened: {error.strerror}."
-        walk.files.append(FoundFile(entry.path, hidden, None, trouble))
-        return
-    key = (found.st_dev, found.st_ino)
-    if key in walk.visited:  # another name of a file that is already there
-        return
-    walk.visited.add(key)
-    stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
-    trouble = "" if stat.S_ISREG(found.st_mode) else "It is not a regular file."
-    walk.files.append(FoundFile(entry.path, hidden, stamp, trouble))
+def _leads_out(walk: _Walk, name: Name) -> bool:
+    if inside(os.path.realpath(name.path), walk.root):
+        return False
+    walk.tell(f"{name.path} is a link that leads outside its folder and was not followed.")
+    return True
+
+
+def _cannot_be_opened(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "It is a link that leads back to itself."
+    return f"It cannot be opened: {error.strerror}."
+
+
+def _trouble(mode: int) -> str:
+    if stat.S_ISREG(mode):
+        return ""
+    return FOLDER_IN_PLACE if stat.S_ISDIR(mode) else "It is not a regular file."

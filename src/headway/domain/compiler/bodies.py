@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from headway.domain.compiler.checking import misspelt_keys
 from headway.domain.compiler.conditions import condition_at
+from headway.domain.compiler.grammar import STANDARD_STEP
 from headway.domain.compiler.loops import LOOP_DEPTH_MAX, compile_loop
 from headway.domain.compiler.nodes import text
 from headway.domain.compiler.reporting import did_you_mean, listed, shown
@@ -72,7 +74,8 @@ class _Body:
 
     def _has_one_prompt(self, node: JsonObject, path: Path) -> bool:
         present = [key for key in node if key in _PROMPT_KEYS]
-        if not present:
+        misspelt = misspelt_keys(STANDARD_STEP, node)
+        if not present and not {*misspelt.values()} & {*_PROMPT_KEYS}:
             self._setting.report.add(
                 "NO_PROMPT", path, f"The step {shown(text(node, 'id'))} has no prompt.",
                 'Add "prompt": "What to do."',

@@ -21,7 +21,7 @@ from headway.domain.compiler.kinds import (
     Record,
     Text,
 )  # fmt: skip
-from headway.domain.compiler.reporting import Report, did_you_mean, kind_of, listed, shown
+from headway.domain.compiler.reporting import Report, did_you_mean, kind_of, listed, nearest, shown
 from headway.domain.diagnostics import MendAction, Path
 from headway.domain.values import Json, JsonObject
 
@@ -102,6 +102,8 @@ def _wanted_form(kind: Kind) -> str:
 
 def _retyped(kind: Kind, value: Json) -> str:
     if isinstance(kind, Text) and isinstance(value, bool | int | float):
+        if kind.form and not kind.form.pattern.fullmatch(shown(value)):
+            return f"Write {kind.form.words}."
         return f'Put it in quotes: "{shown(value)}".'
     if isinstance(kind, ListOf) and isinstance(value, str | dict):
         return "Put it in brackets: […]."
@@ -113,7 +115,8 @@ def _retyped(kind: Kind, value: Json) -> str:
 def _mend(kind: Kind, value: Json) -> MendAction | None:
     """Return the change of notation that gives a scalar the type the author must have meant."""
     if isinstance(kind, Text) and isinstance(value, bool | int | float):
-        return "quote"
+        fits = kind.form is None or kind.form.pattern.fullmatch(shown(value))
+        return "quote" if fits else None
     if isinstance(kind, ListOf) and isinstance(kind.item, Text) and isinstance(value, str):
         return "enlist"
     return None
@@ -220,6 +223,7 @@ def _check_object(
 
 def _check_record(kind: Record, node: JsonObject, path: Path, report: Report) -> None:
     required, optional = kind.required, kind.optional
+    misspelt = misspelt_keys(kind, node)
     for key, value in node.items():
         known = required.get(key) or optional.get(key)
         if known:
@@ -230,18 +234,28 @@ def _check_record(kind: Record, node: JsonObject, path: Path, report: Report) ->
                 kind.elsewhere[key], at_key=True,
             )  # fmt: skip
         else:
-            names = [each for each in (*required, *optional) if each not in node]
+            meant = misspelt.get(key)
             report.add(
                 "UNKNOWN_KEY", (*path, key), f"A {kind.name} has no key {shown(key)}.",
-                did_you_mean(key, names, f"Remove it; the keys are {_keys(kind)}."), at_key=True,
+                f"Did you mean {shown(meant)}?" if meant
+                else f"Remove it; the keys are {_keys(kind)}.",
+                at_key=True,
             )  # fmt: skip
     for key in required:
-        if key not in node:
+        if key not in node and key not in misspelt.values():
             report.add(
                 "MISSING_KEY", (*path, key), f"The {kind.name} has no {shown(key)}.",
                 f"Add {shown(key)}: {_wanted_form(required[key])}.",
                 why=f"A {kind.name} needs {listed(required)}.",
             )  # fmt: skip
+
+
+def misspelt_keys(kind: Record, node: JsonObject) -> dict[str, str]:
+    """Return the unknown keys of an object that are likely meant as another, and as which."""
+    names = [each for each in (*kind.required, *kind.optional) if each not in node]
+    unknown = [key for key in node if key not in kind.required and key not in kind.optional]
+    meant = {key: nearest(key, names) for key in unknown if key not in kind.elsewhere}
+    return {key: name for key, name in meant.items() if name}
 
 
 def _check_chosen(kind: Chosen, node: JsonObject, path: Path, report: Report) -> None:

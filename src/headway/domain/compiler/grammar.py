@@ -32,6 +32,8 @@ from headway.domain.workflow import (
     RiskPolicy,
 )  # fmt: skip
 
+RESERVED_PREFIX: Final = "hw."  # of the ids of bundled workflows
+
 _WORKFLOW_ID: Final = Form(
     re.compile(r"[a-z0-9_-]+|[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*"),
     "lower-case letters, digits, - and _, with at most one dot between a namespace and a name that "
@@ -349,6 +351,11 @@ USER_CONTRACT: Final = Record(
     {"id": Text(1, 128, _DOTTED), "kind": Text(1, 128, _DOTTED), "schema": AnyRecord("schema")},
     {"guidance": Text(1, 4096)},
 )
+# What a file is a copy of, for its author and for tools; it changes nothing that runs.
+COPIED_FROM: Final = Record(
+    "origin of a copy",
+    {"id": Text(1, 64), "version": Text(1, 256), "hash": Text(1, 128)},
+)
 WORKFLOW: Final = Record(
     "workflow",
     {
@@ -383,6 +390,7 @@ WORKFLOW: Final = Record(
         "examples": ListOf(Text(10, 120), least=1, most=6, unique=True),
         "metricsProfile": _one_of(MetricsProfile),
         "lint": LINT,
+        "copiedFrom": COPIED_FROM,
         "$schema": Text(1, 1024),  # for editors
     },
 )

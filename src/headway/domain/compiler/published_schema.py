@@ -26,6 +26,7 @@ from headway.domain.compiler.kinds import (
     Record,
     Text,
 )  # fmt: skip
+from headway.domain.compiler.meanings import MEANINGS
 from headway.domain.values import Json
 
 DIALECT: Final = "http://json-schema.org/draft-07/schema#"
@@ -77,8 +78,14 @@ class _Writer:
 
     def record(self, kind: Record) -> Schema:
         """Return the schema of a record, in place."""
-        properties = {key: self.schema(each) for key, each in kind.required.items()}
-        properties |= {key: self.schema(each) for key, each in kind.optional.items()}
+        meanings = MEANINGS.get(kind.name, {})
+        properties: Schema = {}
+        for key, each in {**kind.required, **kind.optional}.items():
+            schema = self.schema(each)
+            # Draft-07 looks at nothing beside a $ref, so the words go around it.
+            schema = {"allOf": [schema]} if "$ref" in schema else schema
+            meaning: Schema = {"description": meanings[key]} if key in meanings else {}
+            properties[key] = meaning | schema
         return {
             "type": "object",
             "required": list(kind.required),

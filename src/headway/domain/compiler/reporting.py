@@ -137,11 +137,17 @@ def kind_of(value: Json) -> str:
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     """Return a remedy that names the known name closest to a misspelt one, else `otherwise`."""
+    meant = nearest(name, known)
+    return f"Did you mean {shown(meant)}?" if meant else otherwise
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that a misspelt one is likely to stand for, empty if none is."""
     if len(name) > COMPARED_MAX:
-        return otherwise
+        return ""
     scored = ((_likeness(name, each), each) for each in itertools.islice(known, CANDIDATES_MAX))
     likeness, best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
-    return f"Did you mean {shown(best)}?" if likeness >= LIKENESS_LEAST else otherwise
+    return best if likeness >= LIKENESS_LEAST else ""
 
 
 def _likeness(name: str, known: str) -> float:

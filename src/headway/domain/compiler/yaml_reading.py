@@ -28,6 +28,24 @@ _INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _DIGITS_MAX: Final = 400
+_QUOTE_IT: Final = "Put the text in quotes, or on lines of its own below `key: |`."
+# What the parser's most frequent complaints mean to an author, and what to do about each.
+_PROBLEMS: Final = {
+    "mapping values are not allowed in this context": (
+        "a colon and a space stand inside a text, and would make a key of it", _QUOTE_IT,
+    ),
+    "found character that cannot start any token": (
+        "a text begins with a character that YAML keeps for itself (a tab, @, ` or %)", _QUOTE_IT,
+    ),
+    "did not find expected key": (
+        "the line is no key of the object it stands in",
+        "Indent it as the keys above it are; a text that begins with a quote ends with one.",
+    ),
+    "could not find expected ':'": (
+        "the line before has neither a colon nor a dash",
+        "Write `key: value`, or indent the line further if it continues a text.",
+    ),
+}  # fmt: skip
 
 
 def read_yaml(text: str, depth_max: int) -> tuple[Json, Callable[[], Places]]:
@@ -234,9 +252,10 @@ def _too_deep(position: Position, path: Path, limit: int) -> Trouble:
 
 
 def _not_yaml(position: Position, problem: str) -> Trouble:
+    otherwise = "Look just before this place for wrong indentation or text that needs quotes."
+    told, remedy = _PROBLEMS.get(problem, (problem, otherwise))
     return Trouble(
-        "NOT_YAML", position, f"The text stops being YAML here: {problem}.",
-        "Look just before this place for wrong indentation or text that needs quotes.",
+        "NOT_YAML", position, f"The text stops being YAML here: {told}.", remedy
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Rules about what a workflow declares: that somebody uses it, and that it holds elsewhere too."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from headway.domain.compiler.nodes import items, record, records, text, texts
@@ -10,6 +10,7 @@ from headway.domain.diagnostics import Mend
 from headway.domain.linting.rules import Finding, Rule, rule
 from headway.domain.linting.subject import Subject
 from headway.domain.staleness import SPEC_VERSION, STAMP_KEY, staleness_of
+from headway.domain.values import Json, JsonObject
 
 _STAMP: Final = Mend(action="put", path=(STAMP_KEY,), value=SPEC_VERSION)
 _ABSOLUTE: Final = re.compile(r"[/\\~]|[A-Za-z]:[/\\]|file:")
@@ -31,6 +32,33 @@ def contract_never_read(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 ("contracts", index), f"No step demands the contract {shown(text(each, 'id'))}."
             )
+
+
+@rule(
+    "CONTRACT_REFUSES_ITS_KIND", "warning", "The schema of a contract allows its own kind",
+    why="The whole artifact is judged, its kind included: where the schema refuses the kind, "
+    "nothing that an agent sends can satisfy it, and the step cannot be left.",
+    remedy='Allow it in the schema: "kind": {"const": ...} among the properties.',
+)  # fmt: skip
+def contract_refuses_its_kind(subject: Subject) -> Iterator[Finding]:
+    """Report contracts whose schema no artifact of their kind can satisfy."""
+    for index, each in records(subject.root, "contracts"):
+        kind, schema = text(each, "kind"), record(each, "schema")
+        properties = record(schema, "properties")
+        allowed = record(properties, "kind")
+        closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
+        if "$ref" in schema or "$ref" in allowed:
+            continue
+        misses = "kind" not in properties and closed
+        if misses or allowed.get("const", kind) != kind or kind not in _members(allowed, kind):
+            place = ("contracts", index, "schema", *(("properties", "kind") if allowed else ()))
+            what = f"The schema refuses every artifact of kind {shown(kind)}."
+            remedy = f"Put kind: {{const: {kind}}} among its properties."
+            yield Finding(place, what, remedy)
+
+
+def _members(schema: JsonObject, otherwise: str) -> Sequence[Json]:
+    return items(schema, "enum") if "enum" in schema else (otherwise,)
 
 
 @rule(
@@ -204,6 +232,7 @@ def spec_stamp_old(subject: Subject) -> Iterator[Finding]:
 
 RULES: Final[tuple[Rule, ...]] = (
     contract_never_read,
+    contract_refuses_its_kind,
     assessment_never_used,
     assessment_without_consequence,
     dimensions_alike,

@@ -8,10 +8,11 @@ import json
 import re
 from typing import Final
 
-from headway.domain.compiler.reading import Document, read_document
+from headway.domain.compiler.reading import Document, is_yaml, read_document
 from headway.domain.diagnostics import Mend, Path
 from headway.domain.linting.spans import Span, Spans, spans_of
 from headway.domain.values import Json
+from headway.domain.writing.yaml_writing import yaml_flow
 
 _BLANK: Final = re.compile(r"[ \t]*")
 _SPACE: Final = re.compile(r"\s*")
@@ -40,7 +41,7 @@ def _edited(document: Document, mend: Mend, spans: Spans) -> str | None:
         case "remove":
             return _without(text, mend.path, span, spans)
         case "put":
-            return text[: span.value] + json.dumps(mend.value) + text[span.end :]
+            return text[: span.value] + _written(document, mend.value) + text[span.end :]
         case "quote":
             return text[: span.value] + json.dumps(text[span.value : span.end]) + text[span.end :]
         case "enlist":
@@ -81,7 +82,7 @@ def _with_new_key(document: Document, mend: Mend, spans: Spans) -> str | None:
     beside = spans.get(("version",))
     if len(mend.path) != 1 or beside is None:
         return None
-    text, value = document.source, json.dumps(mend.value)
+    text, value = document.source, _written(document, mend.value)
     begins = text.rfind("\n", 0, beside.key) + 1
     indent = text[begins : beside.key]
     newline = "\r\n" if text[:begins].endswith("\r\n") else "\n"
@@ -91,6 +92,10 @@ def _with_new_key(document: Document, mend: Mend, spans: Spans) -> str | None:
     between = newline + indent if _BLANK.fullmatch(indent) and begins else " "
     key = json.dumps(mend.path[0])
     return f"{text[: beside.end]},{between}{key}: {value}{text[beside.end :]}"
+
+
+def _written(document: Document, value: Json) -> str:
+    return yaml_flow(value) if is_yaml(document.name) else json.dumps(value)
 
 
 def _meant(document: Document, mend: Mend, spans: Spans) -> Json:

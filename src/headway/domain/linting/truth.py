@@ -33,7 +33,9 @@ def verdict(condition: Condition, unset: frozenset[str] = frozenset()) -> Verdic
     if any(leaf.operator == "matches" and leaf.var not in unset for leaf in compared):
         return "open"
     cases = {
-        name: [None] if name in unset else _cases([each for each in compared if each.var == name])
+        name: [None]
+        if name in unset
+        else distinguishing([each for each in compared if each.var == name])
         for name in dict.fromkeys(leaf.var for leaf in compared)
     }
     if math.prod(len(values) for values in cases.values()) > CASES_MAX:
@@ -59,7 +61,7 @@ def _leaves(condition: Condition) -> Iterator[Compare | Malformed | Always]:
             yield condition
 
 
-def _cases(leaves: list[Compare]) -> list[Json]:
+def distinguishing(leaves: list[Compare]) -> list[Json]:
     """Return values of one variable that tell its comparisons apart."""
     written = [
         value

@@ -5,6 +5,8 @@ a banner where there are loops. Loop ids are never shown. The same facts give th
 recorded outcome can be told again.
 """
 
+from typing import Literal, TypeAlias
+
 from headway.domain.conditions import holds
 from headway.domain.loops import Around
 from headway.domain.rendering.banner import render_banner
@@ -21,6 +23,11 @@ from headway.domain.rendering.requirements import (
 )
 from headway.domain.values import JsonObject, Value
 from headway.domain.workflow import ModelTier, Step, Workflow
+
+SectionOrigin: TypeAlias = Literal[
+    "loop", "author", "guidance", "criteria", "contract", "assessments", "notes", "checks",
+    "functions", "fragments", "metrics",
+]  # fmt: skip
 
 
 class StepView(Value):
@@ -41,6 +48,13 @@ class StepView(Value):
     last: bool = False
 
 
+class Section(Value):
+    """A part of a step's text, and what it comes from."""
+
+    origin: SectionOrigin
+    text: str
+
+
 class RenderedStep(Value):
     """A step as an agent gets it. `confirm` tells that the user is to confirm before going on."""
 
@@ -57,28 +71,30 @@ def render_step(request: StepView) -> RenderedStep:
     role = None if step.agent_role is None else interpolate(step.agent_role, request.variables)
     return RenderedStep(
         title=interpolate(step.title, request.variables),
-        prompt="\n\n".join(section for section in _sections(request) if section),
+        prompt="\n\n".join(section.text for section in render_sections(request)),
         agent_role=role,
         model_tier=step.model_tier,
         confirm=_confirms(step, request.variables),
     )
 
 
-def _sections(request: StepView) -> tuple[str, ...]:
+def render_sections(request: StepView) -> tuple[Section, ...]:
+    """Return the parts of a step's text in order; joined by empty lines they are the prompt."""
     workflow, step, variables = request.workflow, request.step, request.variables
-    return (
-        render_banner(step, request.loops, variables),
-        _authored(step, variables),
-        _guidance(step, variables),
-        render_criteria(step, variables),
-        render_contract(step.output_contract, workflow.contracts),
-        render_assessments(workflow, step),
-        render_notes(step, at_length=request.first or request.resumed),
-        render_checks(step.checks),
-        render_functions(functions_in_scope(workflow, request.loops, step), step),
-        _fragments(step, variables),
-        metrics_footer(workflow.metrics_profile, last=request.last),
+    parts: tuple[tuple[SectionOrigin, str], ...] = (
+        ("loop", render_banner(step, request.loops, variables)),
+        ("author", _authored(step, variables)),
+        ("guidance", _guidance(step, variables)),
+        ("criteria", render_criteria(step, variables)),
+        ("contract", render_contract(step.output_contract, workflow.contracts)),
+        ("assessments", render_assessments(workflow, step)),
+        ("notes", render_notes(step, at_length=request.first or request.resumed)),
+        ("checks", render_checks(step.checks)),
+        ("functions", render_functions(functions_in_scope(workflow, request.loops, step), step)),
+        ("fragments", _fragments(step, variables)),
+        ("metrics", metrics_footer(workflow.metrics_profile, last=request.last)),
     )
+    return tuple(Section(origin=origin, text=text) for origin, text in parts if text)
 
 
 def _authored(step: Step, variables: JsonObject) -> str:

@@ -35,6 +35,11 @@ class Unserved(Exception):
         self.failure: Final = failure
 
 
+BROKEN: Final = Failure(
+    "INTERNAL_ERROR",
+    "The relay met an error of its own; whether the call was made is not known.",
+    "Repeat it: a repeated call changes nothing twice. The log of headway mcp says more.",
+)
 UNSERVED: Final = Failure(
     "SERVER_GONE",
     "The server of this home has gone, and the home cannot be served without it.",
@@ -69,7 +74,8 @@ def refused(status: int, said: str) -> Failure:
         return Failure(
             "UNAUTHORIZED",
             "The server of this home demands a token.",
-            "Set HEADWAY_TOKEN for this MCP server in the client's settings.",
+            "Set HEADWAY_TOKEN for this MCP server in the client's settings, or start headway up "
+            "with --token-file, whose file headway mcp finds by itself.",
         )
     return Failure(
         "SERVER_REFUSED",

@@ -89,6 +89,14 @@ class Remote:
         for connection in idle:
             connection.close()
 
+    def may_retire(self) -> bool:
+        """Tell that it stays: no other server can serve this home while it lives."""
+        return False
+
+    def retire(self) -> None:
+        """Let go what is not in use."""
+        self.close()
+
     def _take(self) -> Connection:
         with self._lock:
             while self._idle:

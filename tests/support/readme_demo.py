@@ -1,0 +1,47 @@
+"""The README's picture of the demo: a real run, as far as its verdict.
+
+`python -m tests.support.readme_demo` runs the demo and writes it anew; a test holds the README to a
+run, but for what is another each time: ports, processes, milliseconds.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+from bench.readme import README, replaced
+
+MARK = "demo"
+SECONDS_MAX = 120
+ENDS = "\nDone in "
+CHANGING = (
+    (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+    (r"process \d+", "process PID"),
+    (r"kill -9 \d+", "kill -9 PID"),
+    (r"\d+ ms", "N ms"),
+    (r"in [\d.]+s", "in Ns"),
+)
+
+
+def picture() -> str:
+    """Run the demo; return what it says as far as the verdict, as a fenced block."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "headway", "demo"],
+        env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},  # noqa: TID251
+        capture_output=True,
+        check=True,
+        timeout=SECONDS_MAX,
+    )
+    told = ran.stdout.decode("utf-8").partition(ENDS)[0]
+    return f"```\n$ make demo\n{told.strip()}\n```"
+
+
+def masked(text: str) -> str:
+    """Return a picture without what is another each time."""
+    for pattern, word in CHANGING:
+        text = re.sub(pattern, word, text)
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(replaced(README.read_text("utf-8"), MARK, picture()), "utf-8")
