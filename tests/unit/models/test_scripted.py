@@ -101,23 +101,6 @@ async def test_calls_of_a_turn_played_twice_have_names_of_their_own(tmp_path: Pa
     assert first.calls[0].id != second.calls[0].id
 
 
-async def test_calls_that_a_crash_cut_off_are_made_again_and_no_others(tmp_path: Path) -> None:
-    text = "turns: [{calls: [{bash: {command: a}}, {bash: {command: b}}]}, {text: after}]"
-    model = scripted(tmp_path, text)
-    first = await reply(model, GOAL)
-    done, lost = (
-        ToolResult(call=call.id, text="?", interrupted=number == 1)
-        for number, call in enumerate(first.calls)
-    )
-    talk = (GOAL, first, Results(results=(done, lost)))
-    again = await reply(model, *talk)
-    assert [call.arguments for call in again.calls] == ['{"command":"b"}']
-    assert again.calls[0].id not in {call.id for call in first.calls}
-    assert (await reply(model, *talk, again, results(again, "b"))).text == "after"
-    moved_on = Told(text="The next step.", origin="step")
-    assert (await reply(model, *talk, moved_on)).text == "after"
-
-
 async def test_arguments_written_as_text_are_sent_as_they_stand(tmp_path: Path) -> None:
     model = scripted(tmp_path, "turns: [{calls: [{bash: '{\"command\": '}]}]")
     assert (await reply(model, GOAL)).calls[0].arguments == '{"command": '

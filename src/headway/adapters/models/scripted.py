@@ -2,17 +2,16 @@
 
 Where it stands is told by the conversation alone: each reply carries, as its native form, the turn
 that follows. So a run that another process takes up goes on in the script where it was, whatever of
-the conversation was summed up since. Calls that were interrupted by a crash are made again, as
-somebody sensible would, unless a new step was told since: then the hand-in had been taken.
+the conversation was summed up since.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 import re2
 
-from headway.adapters.models.transcript import Expectation, Matches, Transcript, Turn, turn_after
+from headway.adapters.models.transcript import Expectation, Matches, Transcript, Turn
 from headway.domain.runs.messages import Message, ModelRequest, Reply, Results, Told, ToolCall
 from headway.domain.values import Value
 from headway.ports.models import ModelFailed
@@ -46,16 +45,10 @@ class ScriptedModel:
         other than the turn expects, or the script has run out.
         """
         mark = _mark(request.messages)
-        cut_off = _cut_off(request.messages)
-        if cut_off:
-            return self._reply(mark, cut_off, turn_after(mark.next))
         told = "\n".join(_told(request.messages))
         position = self._position(mark.next, told)
         turn = self._transcript.turns[position]
         self._fail(position, turn)
-        return self._reply(mark, turn.calls, turn)
-
-    def _reply(self, mark: _Mark, calls: Sequence[tuple[str, str]], turn: Turn) -> Reply:
         replies = mark.replies + 1
         return Reply(
             text=turn.text,
@@ -63,7 +56,7 @@ class ScriptedModel:
             model=self.name,
             calls=tuple(
                 ToolCall(id=f"call-{replies}-{number}", name=name, arguments=arguments)
-                for number, (name, arguments) in enumerate(calls, 1)
+                for number, (name, arguments) in enumerate(turn.calls, 1)
             ),
             usage=turn.usage,
             native=msgspec.json.encode(_Mark(next=turn.then, replies=replies)).decode(),
@@ -108,26 +101,10 @@ def _mark(messages: tuple[Message, ...]) -> _Mark:
     return _Mark(next=0, replies=0) if native is None else msgspec.json.decode(native, type=_Mark)
 
 
-def _since(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return what came after the last reply."""
-    last = max((i for i, each in enumerate(messages) if isinstance(each, Reply)), default=-1)
-    return messages[last + 1 :]
-
-
-def _cut_off(messages: tuple[Message, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the calls of the last reply that were interrupted and are still to be made."""
-    since = _since(messages)
-    if any(isinstance(each, Told) and each.origin == "step" for each in since):
-        return ()
-    results = (result for each in since if isinstance(each, Results) for result in each.results)
-    interrupted = {result.call for result in results if result.interrupted}
-    calls = (call for each in messages if isinstance(each, Reply) for call in each.calls)
-    return tuple((call.name, call.arguments) for call in calls if call.id in interrupted)
-
-
 def _told(messages: tuple[Message, ...]) -> Iterator[str]:
     """Yield what the model was told since its last reply."""
-    for message in _since(messages):
+    last = max((i for i, each in enumerate(messages) if isinstance(each, Reply)), default=-1)
+    for message in messages[last + 1 :]:
         match message:
             case Told(text=text):
                 yield text

@@ -80,21 +80,6 @@ class Transcript(Value):
     turns: tuple[Turn, ...]
 
 
-def turn_after(position: int) -> Turn:
-    """Return the turn that says nothing, calls tools, and is followed by the one at a position."""
-    return Turn(
-        line=0,
-        expect=(),
-        text="",
-        calls=(),
-        stop="tools",
-        usage=Usage(),
-        fail=None,
-        then=position,
-        otherwise=None,
-    )
-
-
 def read_transcript(path: Path) -> Transcript:
     """Return the transcript of a file. Raises InvalidInput for one that cannot be used."""
     try:
