@@ -57,6 +57,7 @@ fuzz: $(READY) ## send the doors what nobody should, and see them serve on (SECO
 	@$(PYTHON) -m fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(DOOR),--door $(DOOR)) $(ARGS)
 
 crash: $(READY) ## kill servers under load and see that nothing is lost or doubled (SEED=7 KILLS=50)
+	@$(PYTHON) -m crash.runs
 	@$(PYTHON) -m crash $(if $(SEED),--seed $(SEED)) $(if $(KILLS),--kills $(KILLS)) $(ARGS)
 
 clean: ## remove the environment and everything the tools left behind

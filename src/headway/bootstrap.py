@@ -6,6 +6,7 @@ needs, SQLAlchemy before all, is imported with it: a look at a home is quicker t
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.adapters.clock import SystemClock, SystemEntropy
@@ -20,13 +21,18 @@ from headway.server_lock import read_lock
 
 if TYPE_CHECKING:
     from headway.adapters.storage.store import Store
+    from headway.agent.crew import Crew
     from headway.application.added_sources import AddedSources
     from headway.application.engine import Engine
+    from headway.application.runs import Held, Runs
     from headway.application.verbs import Verbs
     from headway.ports.drafts import Drafts
+    from headway.ports.models import Model
     from headway.ports.workflow_files import WorkflowFiles
+    from headway.ports.worktrees import Worktrees
 
 DATABASE_NAME = "headway.db"
+WORKTREES_NAME = "worktrees"
 
 
 def open_store(settings: Settings, clock: Clock, entropy: Entropy) -> "Store":
@@ -48,35 +54,85 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
 
     Raises StoreUnavailable when the store cannot be opened.
     """
+    clock, entropy = SystemClock(), SystemEntropy()
+    store = open_store(settings, clock, entropy)
+    try:
+        yield engine_on(settings, store, clock, entropy)
+    finally:
+        store.close()
+
+
+def engine_on(settings: Settings, store: "Store", clock: Clock, entropy: Entropy) -> "Engine":
+    """Return the engine on an open store."""
     from headway.adapters.git.workspace import GitWorkspace
     from headway.adapters.workflows.catalogue import FolderCatalogue
     from headway.application.engine import Engine
 
+    return Engine(
+        ledger=store.ledger,
+        sessions=store.sessions,
+        keyring=store.keyring,
+        sources=store.sources,
+        records=store.records,
+        custody=store.custody,
+        ledger_id=store.ledger_id,
+        catalogue=FolderCatalogue(
+            workflow_path=settings.workflow_path,
+            home=settings.home,
+            sources=store.sources,
+            clock=clock,
+        ),
+        workspace=GitWorkspace(environment=settings.environment),
+        clock=clock,
+        entropy=entropy,
+        gates=settings.gates,
+        elicitation=settings.elicitation,
+    )
+
+
+@contextmanager
+def open_runs(settings: Settings) -> "Iterator[Runs]":
+    """Open the store and yield what the verbs of runs need; the store is closed at the end.
+
+    Raises StoreUnavailable when the store cannot be opened.
+    """
+    from headway.adapters.machine.owners import HostOwners
+    from headway.application.runs import LeaseTerms, Runs
+
     clock, entropy = SystemClock(), SystemEntropy()
     store = open_store(settings, clock, entropy)
     try:
-        yield Engine(
-            ledger=store.ledger,
-            sessions=store.sessions,
-            keyring=store.keyring,
-            sources=store.sources,
-            records=store.records,
-            custody=store.custody,
-            ledger_id=store.ledger_id,
-            catalogue=FolderCatalogue(
-                workflow_path=settings.workflow_path,
-                home=settings.home,
-                sources=store.sources,
-                clock=clock,
-            ),
-            workspace=GitWorkspace(environment=settings.environment),
-            clock=clock,
-            entropy=entropy,
-            gates=settings.gates,
-            elicitation=settings.elicitation,
+        yield Runs(
+            engine=engine_on(settings, store, clock, entropy),
+            queue=store.queue,
+            owners=HostOwners(),
+            terms=LeaseTerms(ttl_ms=settings.lease_ms, heartbeat_ms=settings.lease_ms // 4),
         )
     finally:
         store.close()
+
+
+def model_named(name: str, folder: Path) -> "Model":
+    """Return the model of a name. Raises InvalidInput for one that cannot be had."""
+    from headway.adapters.models.choosing import choose_model
+
+    return choose_model(name, folder)
+
+
+def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> "Crew":
+    """Return what a run is driven with on this machine."""
+    from headway.adapters.git.worktrees import GitWorktrees
+    from headway.agent.crewing import crew_of
+
+    places = GitWorktrees(settings.home / WORKTREES_NAME, settings.environment)
+    return crew_of(runs, held, model, places, settings.environment)
+
+
+def worktrees_of(settings: Settings) -> "Worktrees":
+    """Return the worktrees of a home."""
+    from headway.adapters.git.surveying import SurveyedWorktrees
+
+    return SurveyedWorktrees(settings.home / WORKTREES_NAME, settings.environment)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
 DATABASE_URL: Final = "HEADWAY_DATABASE_URL"
 HOST: Final = "HEADWAY_HOST"
 PORT: Final = "HEADWAY_PORT"
+LEASE: Final = "HEADWAY_LEASE_SECONDS"
 TEST_DATABASE_URL: Final = "HEADWAY_TEST_DATABASE_URL"
 KNOWN: Final = (
     HOME,
@@ -34,6 +35,7 @@ KNOWN: Final = (
     DATABASE_URL,
     HOST,
     PORT,
+    LEASE,
     TOKEN,
     TEST_DATABASE_URL,
 )
@@ -41,6 +43,8 @@ SECRET: Final = (DATABASE_URL, TOKEN, TEST_DATABASE_URL)  # a password may stand
 
 HOST_DEFAULT: Final = "127.0.0.1"
 PORT_MAX: Final = 65_535
+LEASE_SECONDS_DEFAULT: Final = 60
+LEASE_SECONDS_MAX: Final = 3_600
 TOKEN_LENGTH_MIN: Final = 16
 DATABASE_SCHEMES: Final = ("postgresql", "postgres")
 
@@ -62,7 +66,8 @@ class Settings:
     `user_home` is the user's own home folder, shown as `~` in messages. `elicitation` lets a client
     put a gate before its user. `database_url` names a
     PostgreSQL database; None means the file in `home`. `host`, `port` and `token` are the server's:
-    None means the usual ports, and a server that demands no token. `environment` is what child
+    None means the usual ports, and a server that demands no token. `lease_ms` is how long a run may
+    go without a sign of life before another worker takes it. `environment` is what child
     processes (git) inherit: no secret of ours. `warnings` are for the log, one sentence each.
     """
 
@@ -75,6 +80,7 @@ class Settings:
     database_url: str | None = field(default=None, repr=False)
     host: str = HOST_DEFAULT
     port: int | None = None
+    lease_ms: int = LEASE_SECONDS_DEFAULT * 1_000
     token: str | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -104,6 +110,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         database_url=_database_url(environ.get(DATABASE_URL) or ""),
         host=environ.get(HOST) or HOST_DEFAULT,
         port=_port(environ.get(PORT) or ""),
+        lease_ms=_lease_ms(environ.get(LEASE) or str(LEASE_SECONDS_DEFAULT)),
         token=checked_token(TOKEN, environ[TOKEN]) if environ.get(TOKEN) else None,
         warnings=(*_unknown(environ), *missing),
         environment={name: text for name, text in environ.items() if name not in SECRET},
@@ -147,6 +154,16 @@ def _port(text: str) -> int | None:
     if not text.isdecimal() or int(text) > PORT_MAX:
         raise ConfigError(PORT, f"{text!r} is not a port.", f"Give a number from 0 to {PORT_MAX}.")
     return int(text)
+
+
+def _lease_ms(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= LEASE_SECONDS_MAX:
+        raise ConfigError(
+            LEASE,
+            f"{text!r} is not a length of time it takes.",
+            f"Give whole seconds, 1 to {LEASE_SECONDS_MAX}.",
+        )
+    return int(text) * 1_000
 
 
 def checked_token(source: str, text: str) -> str:

@@ -169,7 +169,7 @@ def test_the_sessions_of_an_older_store_are_found_by_every_word(kept: Kept) -> N
         walk(engine, "Mend the lighthouse")
         finish(engine, walk(engine, "Paint the harbour"))
         stream = stream_of(engine)
-    for name in ("unsearched", "searched", "git_sources"):
+    for name in ("unsearched", "searched", "git_sources", "tasks"):
         kept.change(f"DROP TABLE {name}")
     if "search" in kept.tables():
         kept.change("DROP TABLE search_terms")

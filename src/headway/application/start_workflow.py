@@ -44,7 +44,7 @@ def start_workflow(engine: Engine, request: StartWorkflow) -> Reply:
     """
     if request.call_key is None:
         return _begin(engine, request, session_id(engine.entropy.draw(ID_BYTES)))
-    session = _session_of(engine, request.call_key)
+    session = session_called(engine, request.call_key)
     begun = _begun(engine, request, session)
     if begun is not None:
         return begun
@@ -54,7 +54,8 @@ def start_workflow(engine: Engine, request: StartWorkflow) -> Reply:
         return _begun(engine, request, session) or completed_reply(_preferences(request))
 
 
-def _session_of(engine: Engine, call_key: str) -> SessionId:
+def session_called(engine: Engine, call_key: str) -> SessionId:
+    """Return the session that a start with this call key begins. Raises InvalidInput."""
     if not CALL_KEY_LENGTH_MIN <= len(call_key) <= CALL_KEY_LENGTH_MAX:
         raise InvalidInput(
             f"The call key has {len(call_key)} characters.",

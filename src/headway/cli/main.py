@@ -24,11 +24,16 @@ SECTIONS: Final = {
         "gates": ("headway.cli.gates_command", "See what waits for a decision; decide."),
     },
     "Run": {
+        "run": ("headway.cli.run_command", "Have a model do a workflow, in a worktree of its own."),
+        "runs": ("headway.cli.runs_command", "List, show, resume, steer and abort runs."),
+        "dispatch": ("headway.cli.dispatch_command", "Have a run wait for a worker."),
+        "worker": ("headway.cli.worker_command", "Drive the runs that wait."),
         "up": ("headway.cli.up_command", "Serve this home over HTTP until told to stop."),
         "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
         "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
     },
     "Prove, move, mend": {
+        "worktrees": ("headway.cli.worktrees_command", "See and clean the worktrees of runs."),
         "doctor": ("headway.cli.doctor_command", "Find what could keep Headway from working."),
         "verify": ("headway.cli.verify_command", "Check that everything is as it was recorded."),
         "export": ("headway.cli.export_command", "Write a session to a file, with its proofs."),
@@ -56,7 +61,8 @@ A refusal is {code, message, retry, details} as JSON on stderr.
 \b
 Settings are environment variables: HEADWAY_HOME, HEADWAY_DATABASE_URL,
 HEADWAY_WORKFLOW_PATH, HEADWAY_GATES, HEADWAY_ELICITATION, HEADWAY_HOST,
-HEADWAY_PORT, HEADWAY_TOKEN, HEADWAY_LOG_LEVEL, NO_COLOR."""
+HEADWAY_PORT, HEADWAY_LEASE_SECONDS, HEADWAY_TOKEN, HEADWAY_LOG_LEVEL,
+NO_COLOR."""
 
 
 class LazyGroup(click.Group):

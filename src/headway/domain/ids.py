@@ -15,6 +15,7 @@ AttemptId = NewType("AttemptId", str)
 StreamId = NewType("StreamId", str)
 WorkflowHash = NewType("WorkflowHash", str)
 Digest = NewType("Digest", str)
+RunId = NewType("RunId", str)
 
 ID_BYTES: Final = 16
 GATE_CHARACTERS: Final = 20  # of the 12 bytes of a nonce
@@ -87,6 +88,16 @@ def gate_nonce(name: str) -> bytes | None:
 def session_stream(session: SessionId) -> StreamId:
     """Return the stream that holds a session's events."""
     return StreamId(f"session:{session}")
+
+
+def task_id(raw: bytes) -> RunId:
+    """Name a new run, and the queue row that is its task, from 16 random bytes."""
+    return RunId(encode_id("task", raw))
+
+
+def run_stream(run: RunId) -> StreamId:
+    """Return the stream that holds a run's events."""
+    return StreamId(f"run:{run}")
 
 
 def digest(data: bytes) -> Digest:

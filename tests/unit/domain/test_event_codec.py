@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.domain.errors import InvalidInput, SessionNotHealthy
-from headway.domain.event_codec import EventCodec, decode, encode
+from headway.domain.event_codec import EventCodec, SessionEnvelope, decode, encode
 from headway.domain.events import (
     CheckpointSaved,
     Content,
@@ -165,7 +165,7 @@ def rename(event: JsonObject) -> JsonObject:
 
 
 def test_an_older_version_is_lifted_step_by_step() -> None:
-    codec = EventCodec(3, {1: add_gaps, 2: rename})
+    codec = EventCodec(SessionEnvelope, 3, {1: add_gaps, 2: rename})
     assert codec.decode(b'{"e":{"event":"gap_noted"},"v":1}') == GapRecorded(gaps=())
     assert codec.decode(b'{"e":{"event":"gap_noted","gaps":[]},"v":2}') == GapRecorded(gaps=())
     assert codec.decode(codec.encode(SAVED)) == SAVED
@@ -173,11 +173,11 @@ def test_an_older_version_is_lifted_step_by_step() -> None:
 
 
 def test_an_older_version_is_lifted_even_if_it_looks_like_the_current_one() -> None:
-    codec = EventCodec(2, {1: lambda event: {**event, "opened_at": 2}})
+    codec = EventCodec(SessionEnvelope, 2, {1: lambda event: {**event, "opened_at": 2}})
     assert codec.decode(encode(SAVED)) == msgspec.structs.replace(SAVED, opened_at=2)
 
 
 def test_a_lifted_event_that_is_still_none_is_refused() -> None:
-    codec = EventCodec(2, {1: lambda event: event})
+    codec = EventCodec(SessionEnvelope, 2, {1: lambda event: event})
     with pytest.raises(SessionNotHealthy):
         codec.decode(b'{"e":{"event":"gap_noted"},"v":1}')

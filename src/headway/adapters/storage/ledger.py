@@ -24,22 +24,22 @@ from headway.adapters.storage.rows import (
 )
 from headway.adapters.storage.sealing import (
     EMPTY,
-    Head,
     Sealed,
     encode_all,
     recorded,
-    refuse_altered,
     refuse_missing,
     seal,
     unseal,
     unseal_chain,
 )
 from headway.adapters.storage.search import Search
+from headway.adapters.storage.streams import extend_stream, head_named, keep_blobs, stream_end
 from headway.domain.chain import GENESIS
 from headway.domain.errors import SessionNotHealthy
+from headway.domain.events import Event
 from headway.domain.ids import Digest, NodeId, SessionId, StreamId, digest, session_stream
 from headway.ports.clock import Clock
-from headway.ports.ledger import AttemptRow, Blob, Conflict, Recorded, Write
+from headway.ports.ledger import AttemptRow, Conflict, Recorded, Write
 from headway.ports.ledger import Head as AttemptHead
 
 EVENT_CACHE_BYTES_MAX: Final = 32 << 20
@@ -63,19 +63,16 @@ class SqlLedger:
         assert all(digest(blob.data) == blob.digest for blob in write.blobs)
         assert all(stream_of(row) == write.stream for row in write.attempts)
 
-        def work(cursor: Cursor) -> tuple[list[Sealed], bool]:
-            cursor.execute(statements.STREAM_HEAD, (write.stream,))
-            row = cursor.fetchone()
-            head = EMPTY if row is None else _head(write.stream, row[1:])
-            if head.version != write.expected_version:
+        def work(cursor: Cursor) -> tuple[list[Sealed[Event]], bool]:
+            end = stream_end(cursor, write.stream)
+            if end.head.version != write.expected_version:
                 raise Conflict
-            now_ms = self._clock.now_ms()
-            sealed = seal(head, encoded, now_ms)
-            stream = _move(cursor, write.stream, row, sealed[-1])
-            _keep(cursor, stream, write, sealed)
+            sealed = seal(end.head, encoded, self._clock.now_ms())
+            stream = extend_stream(cursor, write.stream, end, sealed)
+            _keep(cursor, stream, write, sealed[-1].recorded_at)
             return sealed, self._search.add(cursor, stream, write.words)
 
-        def kept(cursor: Cursor, written: tuple[list[Sealed], bool]) -> bool:
+        def kept(cursor: Cursor, written: tuple[list[Sealed[Event]], bool]) -> bool:
             last = written[0][-1]
             row = _one(cursor, statements.EVENT_HASH, write.stream, last.version)
             return row is not None and row[0] == last.hash
@@ -129,7 +126,7 @@ class SqlLedger:
         rows = self._database.read(lambda cursor: _all(cursor, statements.SCAN, after, stream))
         if not rows:
             return ()
-        end = _head(stream, rows[0][4:])
+        end = head_named(stream, rows[0][4:])
         if after >= end.version + 1:
             return ()
         events = [row[:4] for row in rows if row[0] is not None]
@@ -137,7 +134,7 @@ class SqlLedger:
         if after > 0:
             if not events or events[0][0] != after:
                 refuse_missing(stream, after)
-            start = _head(stream, (after, events.pop(0)[2]))
+            start = head_named(stream, (after, events.pop(0)[2]))
         return tuple(unseal_chain(stream, events, start, end))
 
     def attempts_on(self, session: SessionId, node: NodeId) -> tuple[AttemptRow, ...]:
@@ -186,27 +183,9 @@ def checked_blob(name: Digest, data: object) -> bytes:
     )
 
 
-def _move(cursor: Cursor, stream: StreamId, row: Row | None, last: Sealed) -> int:
-    """Set a stream's head and return the stream's id."""
-    if row is None:
-        begun = _one(cursor, statements.BEGIN_STREAM, stream, last.version, last.hash)
-        if begun is None:
-            raise Conflict
-        return int(begun[0])
-    cursor.execute(statements.MOVE_STREAM, (last.version, last.hash, row[0], row[1]))
-    if cursor.rowcount != 1:
-        raise Conflict
-    return int(row[0])
-
-
-def _keep(cursor: Cursor, stream: int, write: Write, sealed: list[Sealed]) -> None:
+def _keep(cursor: Cursor, stream: int, write: Write, now_ms: int) -> None:
     """Write what goes with the new head."""
-    cursor.executemany(
-        statements.KEEP_EVENT,
-        [(stream, each.version, each.recorded_at, each.hash, each.data) for each in sealed],
-    )
-    if write.blobs:  # in one order everywhere: two writes never wait for each other in a ring
-        cursor.executemany(statements.KEEP_BLOB, sorted(map(_blob_values, write.blobs)))
+    keep_blobs(cursor, write.blobs)
     if write.attempts:
         cursor.executemany(
             statements.KEEP_ATTEMPT, [attempt_values(stream, row) for row in write.attempts]
@@ -214,24 +193,12 @@ def _keep(cursor: Cursor, stream: int, write: Write, sealed: list[Sealed]) -> No
     for standing in write.standings:
         values = (standing.opened_at, stream, standing.node)
         cursor.execute(statements.MOVE_STANDING, values)
-    now_ms = sealed[-1].recorded_at
     for gate in write.gates:
         cursor.execute(statements.KEEP_GATE, (stream, gate.version, gate.nonce, now_ms))
     for version in write.decided:
         cursor.execute(statements.CLOSE_GATE, (stream, version))
     if write.summary is not None:
         cursor.execute(statements.KEEP_SUMMARY, summary_values(stream, write.summary, now_ms))
-
-
-def _blob_values(blob: Blob) -> tuple[bytes, bytes]:
-    return raw_digest(blob.digest), blob.data
-
-
-def _head(stream: StreamId, row: Row) -> Head:
-    version, own = row
-    if not isinstance(version, int) or not isinstance(own, bytes) or len(own) != len(GENESIS):
-        refuse_altered(stream, version, "is damaged where its stream names its end")
-    return Head(version, own)
 
 
 def _one(cursor: Cursor, sql: str, *values: int | str | bytes) -> Row | None:

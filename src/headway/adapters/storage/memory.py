@@ -14,6 +14,7 @@ from headway.adapters.storage.keyring import KEY_BYTES
 from headway.adapters.storage.ledger import checked_blob
 from headway.adapters.storage.memory_custody import MemoryCustody, MemoryRecords
 from headway.adapters.storage.memory_kept import Kept
+from headway.adapters.storage.memory_queue import MemoryQueue
 from headway.adapters.storage.rows import stream_of
 from headway.adapters.storage.sealing import (
     EMPTY,
@@ -28,6 +29,7 @@ from headway.adapters.storage.sealing import (
 )
 from headway.adapters.storage.sources import check_path
 from headway.adapters.storage.store import Store
+from headway.domain.events import Event
 from headway.domain.ids import (
     Digest,
     NodeId,
@@ -37,6 +39,7 @@ from headway.domain.ids import (
     encode_id,
     session_stream,
 )
+from headway.domain.runs.events import RunEvent
 from headway.domain.words import Asked, asked_in, holds
 from headway.ports.clock import Clock, Entropy
 from headway.ports.keyring import Keys
@@ -60,6 +63,7 @@ def open_memory(clock: Clock, entropy: Entropy) -> Store:
         sources=MemorySources(),
         records=MemoryRecords(kept),
         custody=MemoryCustody(kept),
+        queue=MemoryQueue(kept, clock),
         close=lambda: None,
     )
 
@@ -280,7 +284,7 @@ class MemorySources:
             self._git.pop(source_id, None)
 
 
-def _unsealed(stream: StreamId, sealed: Sealed) -> Recorded:
+def _unsealed(stream: StreamId, sealed: Sealed[Event] | Sealed[RunEvent]) -> Recorded:
     row = (sealed.version, sealed.recorded_at, sealed.hash, sealed.data)
     return unseal(stream, row, sealed.prev_hash)
 

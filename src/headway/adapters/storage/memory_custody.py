@@ -95,7 +95,7 @@ class MemoryCustody:
         with kept.lock:
             if kept.streams.get(stream) or _session(stream) in kept.tombstones:
                 raise Conflict
-            kept.streams[stream] = sealed
+            kept.streams[stream] = [*sealed]
             for blob in blobs:
                 kept.blobs.setdefault(blob.digest, blob.data)
             self._project(stream, projections)

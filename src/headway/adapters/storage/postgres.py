@@ -34,6 +34,7 @@ from headway.adapters.storage.postgres_faults import (
     outcome_unknown,
     server_fault,
 )
+from headway.adapters.storage.queue import SqlQueue
 from headway.adapters.storage.records import SqlRecords
 from headway.adapters.storage.schema import Place, known_ledger, make_ledger
 from headway.adapters.storage.search import Search
@@ -87,6 +88,7 @@ def open_postgres(url: str, clock: Clock, entropy: Entropy) -> Store:
         sources=SqlSources(database),
         records=SqlRecords(database, search),
         custody=SqlCustody(database, search, custody_statements.HOLD_BLOBS),
+        queue=SqlQueue(database, clock, rows_held=True),
         close=database.close,
     )
 

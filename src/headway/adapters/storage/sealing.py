@@ -4,8 +4,9 @@ Every store seals and unseals here, so that no store can be laxer than another. 
 its proof is never handed on; the fault names the stream and the version.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 from headway.adapters.storage.database import Row
 from headway.domain.chain import GENESIS, HASH_BYTES, event_hash
@@ -13,12 +14,14 @@ from headway.domain.errors import SessionNotHealthy
 from headway.domain.event_codec import decode, encode
 from headway.domain.events import Event
 from headway.domain.ids import StreamId
+from headway.ports.custody import SealedEvent
 from headway.ports.ledger import Recorded
 
 VERSION_MAX = 2**63 - 1
+E = TypeVar("E")
 
 
-class Sealed(NamedTuple):
+class Sealed(NamedTuple, Generic[E]):
     """An event as it is stored; `event` is what its bytes say."""
 
     version: int
@@ -26,7 +29,7 @@ class Sealed(NamedTuple):
     prev_hash: bytes
     hash: bytes
     data: bytes
-    event: Event
+    event: E
 
 
 class Head(NamedTuple):
@@ -45,7 +48,7 @@ def encode_all(events: Sequence[Event]) -> list[tuple[Event, bytes]]:
     return [(event, encode(event)) for event in events]
 
 
-def seal(head: Head, encoded: Sequence[tuple[Event, bytes]], now_ms: int) -> list[Sealed]:
+def seal(head: Head, encoded: Sequence[tuple[E, bytes]], now_ms: int) -> list[Sealed[E]]:
     """Return the events as they follow the head of their stream."""
     sealed = []
     prev_hash = head.hash
@@ -56,7 +59,7 @@ def seal(head: Head, encoded: Sequence[tuple[Event, bytes]], now_ms: int) -> lis
     return sealed
 
 
-def recorded(stream: StreamId, sealed: Iterable[Sealed]) -> tuple[Recorded, ...]:
+def recorded(stream: StreamId, sealed: Iterable[Sealed[Event]]) -> tuple[Recorded, ...]:
     """Return sealed events as the ledger hands them out."""
     return tuple(
         Recorded(
@@ -71,8 +74,8 @@ def recorded(stream: StreamId, sealed: Iterable[Sealed]) -> tuple[Recorded, ...]
     )
 
 
-def unseal(stream: StreamId, row: Row, prev_hash: object) -> Recorded:
-    """Return the event of a row (version, time, hash, data), checked against its proof."""
+def proven(stream: StreamId, row: Row, prev_hash: object) -> SealedEvent:
+    """Return a row (version, time, hash, data), checked against its proof."""
     version, recorded_at, own, data = row
     if not _is_sound(version, recorded_at, own, data):
         refuse_altered(stream, version, "is damaged")
@@ -80,14 +83,28 @@ def unseal(stream: StreamId, row: Row, prev_hash: object) -> Recorded:
         refuse_altered(stream, version, "has no event before it")
     if event_hash(prev_hash, version, recorded_at, data) != own:
         refuse_altered(stream, version, "does not match its hash")
+    return SealedEvent(version, recorded_at, own, data)
+
+
+@contextmanager
+def told_where(stream: StreamId, version: int) -> Iterator[None]:
+    """Name the event in the fault of bytes that cannot be read."""
     try:
-        event = decode(data)
+        yield
     except SessionNotHealthy as fault:
         raise SessionNotHealthy(
             f"Event {version} of {stream} cannot be read. {fault.message}",
             remedy=fault.remedy,
             details={**fault.details, "stream": stream, "version": version},
         ) from fault
+
+
+def unseal(stream: StreamId, row: Row, prev_hash: object) -> Recorded:
+    """Return the event of a row (version, time, hash, data), checked against its proof."""
+    version, recorded_at, own, data = proven(stream, row, prev_hash)
+    assert isinstance(prev_hash, bytes)
+    with told_where(stream, version):
+        event = decode(data)
     return Recorded(
         stream=stream,
         version=version,
@@ -101,18 +118,28 @@ def unseal(stream: StreamId, row: Row, prev_hash: object) -> Recorded:
 def unseal_chain(stream: StreamId, rows: Iterable[Row], after: Head, end: Head) -> list[Recorded]:
     """Return the events of rows as they follow one another from `after` to `end`, all checked."""
     found: list[Recorded] = []
+    for row, prev_hash in in_chain(stream, rows, after, end):
+        found.append(unseal(stream, row, prev_hash))
+    return found
+
+
+def in_chain(
+    stream: StreamId, rows: Iterable[Row], after: Head, end: Head
+) -> Iterator[tuple[Row, bytes]]:
+    """Yield rows with the hash before each, as they follow one another from `after` to `end`.
+
+    Whoever takes a row checks it against that hash before taking the next.
+    """
     at = after
     for row in rows:
         if row[0] != at.version + 1:
             refuse_missing(stream, at.version + 1)
-        record = unseal(stream, row, at.hash)
-        found.append(record)
-        at = Head(record.version, record.hash)
+        yield row, at.hash
+        at = Head(row[0], row[2])
     if at.version < end.version:
         refuse_missing(stream, at.version + 1)
     if at != end:
         refuse_altered(stream, at.version, "is not the end its stream names")
-    return found
 
 
 def refuse_missing(stream: StreamId, version: int) -> NoReturn:

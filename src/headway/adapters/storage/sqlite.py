@@ -35,6 +35,7 @@ from headway.adapters.storage.group_commit import (
 )
 from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
+from headway.adapters.storage.queue import SqlQueue
 from headway.adapters.storage.records import SqlRecords
 from headway.adapters.storage.schema import Place, known_ledger, make_ledger
 from headway.adapters.storage.search import Search
@@ -93,6 +94,7 @@ def open_sqlite(
         sources=SqlSources(database),
         records=SqlRecords(database, search),
         custody=SqlCustody(database, search),
+        queue=SqlQueue(database, clock),
         close=database.close,
     )
 

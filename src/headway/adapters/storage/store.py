@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from headway.ports.custody import Custody, Records
 from headway.ports.keyring import Keyring
 from headway.ports.ledger import Ledger
+from headway.ports.queue import Queue
 from headway.ports.sessions import Sessions
 from headway.ports.sources import Sources
 
@@ -21,4 +22,5 @@ class Store:
     sources: Sources
     records: Records
     custody: Custody
+    queue: Queue
     close: Callable[[], None]

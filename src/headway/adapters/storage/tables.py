@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 
 METADATA: Final = MetaData()
 
@@ -178,6 +178,27 @@ GIT_SOURCES: Final = Table(
     Column("ref", TEXT, nullable=False),
     Column("path", TEXT, nullable=False),
     Column("pin", TEXT, nullable=False),
+)
+
+# The queue: one row for each run, kept when it has ended. `dedupe` goes with the end of its run.
+TASKS: Final = Table(
+    "tasks",
+    METADATA,
+    Column("position", NUMBER, primary_key=True),
+    Column("run", TEXT, nullable=False, unique=True),
+    Column("workflow_id", TEXT, nullable=False),
+    Column("workspace", TEXT, nullable=False),
+    Column("goal", TEXT, nullable=False),
+    Column("priority", NUMBER, nullable=False),
+    Column("dedupe", TEXT, unique=True),
+    Column("state", TEXT, nullable=False),
+    Column("outcome", TEXT),
+    Column("fence", NUMBER, nullable=False),
+    Column("owner", TEXT),
+    Column("lease_until", BigInteger, nullable=False),
+    Column("submitted_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("tasks_by_turn", "state", "priority", "position"),
 )
 
 # What stays of a purged session.

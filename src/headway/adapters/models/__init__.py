@@ -1,0 +1,1 @@
+"""Models: what answers a conversation. The only room that knows a provider."""

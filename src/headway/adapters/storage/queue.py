@@ -1,0 +1,225 @@
+"""The queue on an SQL database; see `ports.queue` for what it promises.
+
+A claim and the event that tells of it are one transaction. So are an append and the look at its
+fence: the row is written to, so whoever would claim it waits until the append is done, and finds
+its own fence too old, or the other way round.
+"""
+
+from typing import Final
+
+import msgspec
+
+from headway.adapters.storage import queue_statements as sql
+from headway.adapters.storage import statements
+from headway.adapters.storage.database import Checked, Cursor, Database, Row
+from headway.adapters.storage.run_log import encoded, read_back, recorded_run
+from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_missing, seal
+from headway.adapters.storage.streams import extend_stream, head_named, keep_blobs, stream_end
+from headway.domain.errors import SessionNotHealthy
+from headway.domain.ids import RunId, run_stream
+from headway.domain.runs.events import Owner, RunClaimed, RunEvent
+from headway.ports.clock import Clock
+from headway.ports.ledger import Blob, Conflict
+from headway.ports.queue import (
+    Claiming,
+    DuplicateRun,
+    LeaseLost,
+    Move,
+    RunRecorded,
+    RunWrite,
+    Task,
+    TaskState,
+)
+
+_FIELDS: Final = (
+    "run", "workflow_id", "workspace", "goal", "priority", "dedupe", "position", "state",
+    "outcome", "fence", "owner", "lease_until", "submitted_at", "updated_at",
+)  # fmt: skip
+NO_BOUND: Final = -1
+
+
+class SqlQueue:
+    """Implements `ports.queue.Queue`.
+
+    `rows_held` says that this database takes single rows for a transaction; one that does not has
+    one writer at a time. The bounds of a claim are looked at before the row is taken: of two claims
+    at once on PostgreSQL one may go beyond them.
+    """
+
+    def __init__(self, database: Database, clock: Clock, *, rows_held: bool = False) -> None:
+        self._database = database
+        self._clock = clock
+        self._wait = sql.WAIT_FOR_ROW if rows_held else ""
+        self._skip = sql.SKIP_HELD_ROWS if rows_held else ""
+
+    def submit(self, task: Task, events: tuple[RunEvent, ...], blobs: tuple[Blob, ...]) -> Task:
+        """Keep a new row with the first events of its stream."""
+        pairs = encoded(events)
+
+        def work(cursor: Cursor) -> Task:
+            now = self._clock.now_ms()
+            values = (task.run, task.workflow_id, task.workspace, task.goal, task.priority)
+            cursor.execute(sql.SUBMIT, (*values, task.dedupe, now, now))
+            if cursor.fetchone() is None:
+                raise DuplicateRun(_duplicate(cursor, task))
+            stream = run_stream(task.run)
+            sealed = seal(EMPTY, pairs, now)
+            extend_stream(cursor, stream, stream_end(cursor, stream), sealed)
+            keep_blobs(cursor, blobs)
+            return _task(cursor, task.run)
+
+        def kept(cursor: Cursor, done: Task) -> bool:
+            cursor.execute(sql.TASK, (done.run,))
+            return cursor.fetchone() is not None
+
+        return self._database.write(Checked(work, kept))
+
+    def claim(self, claiming: Claiming) -> Task | None:
+        """Claim a row that waits, or whose lease ran out, and record the claim in its stream."""
+
+        def work(cursor: Cursor) -> Task | None:
+            now = self._clock.now_ms()
+            run = self._claimable(cursor, claiming, now)
+            if run is None:
+                return None
+            owner = msgspec.json.encode(claiming.owner).decode()
+            cursor.execute(sql.CLAIM, (owner, now + claiming.ttl_ms, now, run))
+            row = cursor.fetchone()
+            assert row is not None
+            event = RunClaimed(fence=int(row[0]), owner=claiming.owner)
+            stream = run_stream(run)
+            end = stream_end(cursor, stream)
+            extend_stream(cursor, stream, end, seal(end.head, encoded((event,)), now))
+            return _task(cursor, run)
+
+        def kept(cursor: Cursor, done: Task | None) -> bool:
+            return done is None or _task(cursor, done.run).fence == done.fence
+
+        return self._database.write(Checked(work, kept))
+
+    def renew(self, run: RunId, fence: int, ttl_ms: int) -> None:
+        """Prolong a lease from now on."""
+
+        def work(cursor: Cursor) -> None:
+            cursor.execute(sql.RENEW, (self._clock.now_ms() + ttl_ms, run, fence))
+            if cursor.rowcount != 1:
+                raise LeaseLost
+
+        self._database.write(work)
+
+    def expire(self, run: RunId, fence: int) -> None:
+        """End the lease of this fence at once, if it still stands."""
+        self._database.write(lambda cursor: cursor.execute(sql.RENEW, (0, run, fence)))
+
+    def append(self, write: RunWrite) -> tuple[RunRecorded, ...]:
+        """Append to a run's stream."""
+        pairs = encoded(write.events)
+        stream = run_stream(write.run)
+
+        def work(cursor: Cursor) -> list[Sealed[RunEvent]]:
+            now = self._clock.now_ms()
+            if write.fence is None:
+                cursor.execute(sql.HOLD, (now, write.run))
+            else:
+                cursor.execute(sql.HOLD_CLAIMED, (now, write.run, write.fence))
+                if cursor.rowcount != 1:
+                    raise LeaseLost
+            end = stream_end(cursor, stream)
+            if end.id is None:
+                refuse_missing(stream, 1)
+            if end.head.version != write.expected_version:
+                raise Conflict
+            sealed = seal(end.head, pairs, now)
+            extend_stream(cursor, stream, end, sealed)
+            keep_blobs(cursor, write.blobs)
+            if write.move is not None:
+                _move(cursor, write.run, write.move, now)
+            return sealed
+
+        def kept(cursor: Cursor, written: list[Sealed[RunEvent]]) -> bool:
+            cursor.execute(statements.EVENT_HASH, (stream, written[-1].version))
+            row = cursor.fetchone()
+            return row is not None and row[0] == written[-1].hash
+
+        return recorded_run(self._database.write(Checked(work, kept)))
+
+    def scan(self, run: RunId, after: int = 0) -> tuple[RunRecorded, ...]:
+        """Return the events of a run after a version, in order, their chain checked from there."""
+        stream = run_stream(run)
+
+        def work(cursor: Cursor) -> list[Row]:
+            cursor.execute(statements.SCAN, (after, stream))
+            return cursor.fetchall()
+
+        rows = self._database.read(work)
+        if not rows or after > head_named(stream, rows[0][4:]).version:
+            return ()
+        end = head_named(stream, rows[0][4:])
+        events = [row[:4] for row in rows if row[0] is not None]
+        start = EMPTY
+        if after > 0:
+            if not events or events[0][0] != after:
+                refuse_missing(stream, after)
+            start = Head(after, events.pop(0)[2])
+        return read_back(stream, events, start, end)
+
+    def tasks(self, states: tuple[TaskState, ...], limit: int) -> tuple[Task, ...]:
+        """Return the rows in these states, the last submitted first."""
+        return self._read(sql.tasks_in(len(states)), *states, limit)
+
+    def find(self, beginning: str, limit: int) -> tuple[Task, ...]:
+        """Return the rows whose run's id begins like this, by id."""
+        return self._read(sql.FIND, beginning, beginning + "\x7f", limit)
+
+    def _read(self, text: str, *values: str | int) -> tuple[Task, ...]:
+        def work(cursor: Cursor) -> tuple[Task, ...]:
+            cursor.execute(text, values)
+            return tuple(map(_task_of, cursor.fetchall()))
+
+        return self._database.read(work)
+
+    def _claimable(self, cursor: Cursor, claiming: Claiming, now: int) -> RunId | None:
+        if claiming.claimed_max is not None:
+            cursor.execute(sql.CLAIMED, (now,))
+            row = cursor.fetchone()
+            if row is None or int(row[0]) >= claiming.claimed_max:
+                return None
+        if claiming.run is not None:
+            cursor.execute(sql.THIS + self._wait, (now, claiming.run))
+        else:
+            most = claiming.per_workspace_max
+            bound = NO_BOUND if most is None else most
+            cursor.execute(sql.NEXT + self._skip, (now, bound, now, bound))
+        found = cursor.fetchone()
+        return None if found is None else RunId(str(found[0]))
+
+
+def _move(cursor: Cursor, run: RunId, move: Move, now: int) -> None:
+    cursor.execute(sql.MOVE, (move.state, move.outcome, now, move.state, run))
+
+
+def _duplicate(cursor: Cursor, task: Task) -> RunId:
+    cursor.execute(sql.WITH_DEDUPE, (task.dedupe,))
+    row = cursor.fetchone()
+    return task.run if row is None else RunId(str(row[0]))
+
+
+def _task(cursor: Cursor, run: RunId) -> Task:
+    cursor.execute(sql.TASK, (run,))
+    row = cursor.fetchone()
+    assert row is not None
+    return _task_of(row)
+
+
+def _task_of(row: Row) -> Task:
+    values = dict(zip(_FIELDS, row, strict=True))
+    try:
+        if values["owner"] is not None:
+            values["owner"] = msgspec.json.decode(str(values["owner"]), type=Owner)
+        return msgspec.convert(values, Task)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise SessionNotHealthy(
+            f"A row of the queue is damaged: {error}.",
+            remedy="Restore the store from a backup; runs with sound rows are not affected.",
+            details={"kind": "damaged_row"},
+        ) from error

@@ -1,0 +1,73 @@
+"""The crew of a run on this machine: the engine in this process, tools in the run's own place."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from anyio.to_thread import run_sync
+
+from headway.agent.crew import Crew
+from headway.agent.direct_engine import DirectEngine
+from headway.agent.outputs import RecordedOutputs
+from headway.agent.tooling import Tools
+from headway.agent.tools.assembling import run_tools
+from headway.application.runs import Held, Runs
+from headway.domain.ids import RunId
+from headway.domain.runs.conversation import Conversation
+from headway.domain.runs.events import RunSubmitted, WorktreePlanned
+from headway.ports.engine import SessionEngine
+from headway.ports.models import Model
+
+
+class Places(Protocol):
+    """Makes places for runs. Every method raises Fault, and may be called again after a crash."""
+
+    def plan(self, run: RunId, submitted: RunSubmitted) -> WorktreePlanned:
+        """Return where a run is to work; nothing is made yet."""
+
+    def make(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str | None:
+        """Make what was planned unless it is there; return what was left behind there, in words."""
+
+    def commit(
+        self, run: RunId, submitted: RunSubmitted, planned: WorktreePlanned, session: str
+    ) -> str | None:
+        """Bring the work into one commit and return it, or find it; None when nothing changed."""
+
+
+class PlaceOf:
+    """Implements `crew.Workplace` for one run; its tools are there once the place is made."""
+
+    def __init__(self, run: RunId, submitted: RunSubmitted, places: Places) -> None:
+        self._run = run
+        self._submitted = submitted
+        self._places = places
+
+    async def plan(self) -> WorktreePlanned:
+        """Return where the run is to work."""
+        return await run_sync(self._places.plan, self._run, self._submitted)
+
+    async def make(self, planned: WorktreePlanned) -> str | None:
+        """Make what was planned unless it is there."""
+        return await run_sync(self._places.make, self._submitted, planned)
+
+    async def commit(self, now: Conversation) -> str | None:
+        """Bring the work into one commit and return it, or find it."""
+        assert now.worktree is not None
+        session = str(now.session)
+        return await run_sync(
+            self._places.commit, self._run, self._submitted, now.worktree, session
+        )
+
+
+def crew_of(
+    runs: Runs, held: Held, model: Model, places: Places, environment: Mapping[str, str]
+) -> Crew:
+    """Return the crew. `environment` is what the tools' processes inherit."""
+    submitted = held.conversation.submitted
+    assert submitted is not None
+    engine: SessionEngine = DirectEngine(runs.engine)
+
+    def tools(path: str) -> Tools:
+        return run_tools(Path(path), engine, RecordedOutputs(runs, held.run), environment)
+
+    return Crew(model=model, tools=tools, engine=engine, place=PlaceOf(held.run, submitted, places))

@@ -1,0 +1,28 @@
+"""Abort a run: at once when nobody drives it, else its worker is told."""
+
+from headway.application.runs import Runs, append_outside, has_ended, is_driven, named_run
+from headway.domain.runs.conversation import Conversation
+from headway.domain.runs.events import AbortAsked, RunEnded, RunEvent
+from headway.domain.runs.outcomes import Cancelled
+from headway.ports.queue import Move, Task
+
+
+def abort_run(runs: Runs, name: str, by: str, reason: str = "") -> Task:
+    """Ask for the run's end and return its row; aborting twice changes nothing.
+
+    Raises NotFound or InvalidInput, PreconditionFailed when the run has ended.
+    """
+    task = named_run(runs, name)
+    asked = AbortAsked(by=by, reason=reason)
+
+    def decide(now: Conversation, row: Task) -> tuple[tuple[RunEvent, ...], Move | None]:
+        if row.state == "ended":
+            raise has_ended(row.run, str(row.outcome))
+        if is_driven(runs, row):
+            return (() if now.abort else (asked,)), None
+        ended = RunEnded(outcome=Cancelled(by=by, reason=reason))
+        return (asked, ended), Move(state="ended", outcome="cancelled")
+
+    append_outside(runs, task.run, decide)
+    (row,) = runs.queue.find(task.run, 1)
+    return row

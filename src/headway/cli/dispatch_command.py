@@ -1,0 +1,38 @@
+"""`headway dispatch`: have a run wait for a worker."""
+
+from pathlib import Path
+
+import click
+from msgspec.structs import replace
+
+from headway.application.submit_run import submit_run
+from headway.bootstrap import model_named, open_runs
+from headway.cli.opening import told
+from headway.cli.options import examples
+from headway.cli.refusing import Refusal
+from headway.cli.run_options import asked, run_options
+from headway.config import process_settings
+
+
+@click.command(
+    "dispatch",
+    epilog=examples(
+        "headway dispatch hw.bug-fix --goal 'The login page fails' --model scripted:fix.yaml",
+        "headway dispatch hw.bug-fix --goal '...' --model ... --key nightly --priority 5",
+    ),
+)
+@run_options
+@click.option("--priority", type=int, default=0, show_default=True, help="Higher goes first.")
+@click.option("--key", metavar="TEXT", help="At most one unfinished run has this key.")
+def command(priority: int, key: str | None, **given: object) -> None:
+    """Have a run of WORKFLOW wait for a worker (headway worker), and print its id.
+
+    With a --key that an unfinished run has, nothing is added and that run's id is printed.
+    """
+    with told(Refusal):
+        request = asked(given)
+        model = model_named(request.model, Path.cwd())
+        with open_runs(process_settings()) as runs:
+            whole = replace(request, model=model.name, priority=priority, dedupe=key)
+            task = submit_run(runs, whole)
+    click.echo(task.run)

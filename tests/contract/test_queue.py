@@ -1,0 +1,237 @@
+"""What the queue of every store promises: rows, leases, fences, and the streams of runs."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from msgspec.structs import replace
+
+from headway.adapters.storage.store import Store
+from headway.domain.errors import SessionNotHealthy
+from headway.domain.ids import RunId, digest, run_stream, task_id
+from headway.domain.runs.events import (
+    ModelAsked,
+    Owner,
+    RunClaimed,
+    RunEnded,
+    RunEvent,
+    RunSteered,
+    RunSubmitted,
+)
+from headway.domain.runs.outcomes import Success
+from headway.ports.ledger import Blob, Conflict
+from headway.ports.queue import (
+    Claiming,
+    DuplicateRun,
+    LeaseLost,
+    Move,
+    RunWrite,
+    Task,
+)
+from tests.fakes.time_and_chance import FakeClock
+
+ME = Owner(host="here", boot="b", pid=1, started="1")
+OTHER = Owner(host="here", boot="b", pid=2, started="2")
+TTL_MS = 60_000
+BEGUN = RunSubmitted(workflow_id="w", workspace="/w", goal="g", model="m")
+
+
+def run(number: int = 0) -> RunId:
+    return task_id(number.to_bytes(16, "big"))
+
+
+def submit(store: Store, number: int = 0, *, priority: int = 0, dedupe: str | None = None) -> Task:
+    task = Task(
+        run=run(number),
+        workflow_id="w",
+        workspace=f"/w{number % 2}",
+        goal="g",
+        priority=priority,
+        dedupe=dedupe,
+    )
+    return store.queue.submit(task, (BEGUN,), ())
+
+
+def claim(store: Store, which: RunId | None = None, owner: Owner = ME) -> Task | None:
+    return store.queue.claim(Claiming(owner=owner, ttl_ms=TTL_MS, run=which))
+
+
+def claimed(store: Store, which: RunId | None = None, owner: Owner = ME) -> Task:
+    task = claim(store, which, owner)
+    assert task is not None
+    return task
+
+
+def write(version: int, *events: RunEvent, fence: int | None = 1, ends: bool = False) -> RunWrite:
+    move = Move(state="ended", outcome="success") if ends else None
+    return RunWrite(
+        run=run(),
+        expected_version=version,
+        events=events or (ModelAsked(turn=1),),
+        fence=fence,
+        move=move,
+    )
+
+
+def test_a_submitted_run_waits_with_its_first_event(store: Store) -> None:
+    task = submit(store)
+    assert (task.state, task.fence, task.owner) == ("queued", 0, None)
+    assert [each.event for each in store.queue.scan(run())] == [BEGUN]
+    assert store.queue.tasks(("queued",), 10) == (task,)
+    assert store.queue.find(run()[:8], 10) == (task,)
+    assert store.queue.find("task_zz", 10) == ()
+
+
+def test_a_claim_stands_in_the_row_and_in_the_stream(store: Store) -> None:
+    submit(store)
+    task = claimed(store)
+    assert (task.state, task.fence, task.owner) == ("claimed", 1, ME)
+    assert store.queue.scan(run(), 1)[0].event == RunClaimed(fence=1, owner=ME)
+
+
+def test_what_is_claimed_cannot_be_claimed_until_its_lease_runs_out(
+    store: Store, clock: FakeClock
+) -> None:
+    submit(store)
+    claimed(store)
+    assert claim(store, owner=OTHER) is None
+    assert claim(store, run(), OTHER) is None
+    clock.next_ms += TTL_MS
+    assert claimed(store, owner=OTHER).fence == 2
+
+
+def test_a_renewed_lease_lasts_longer_and_one_that_was_ended_is_over(
+    store: Store, clock: FakeClock
+) -> None:
+    submit(store)
+    claimed(store)
+    clock.next_ms += TTL_MS - 10
+    store.queue.renew(run(), 1, TTL_MS)
+    clock.next_ms += TTL_MS - 10
+    assert claim(store, owner=OTHER) is None
+    store.queue.expire(run(), 7)
+    assert claim(store, owner=OTHER) is None
+    store.queue.expire(run(), 1)
+    assert claimed(store, owner=OTHER).fence == 2
+    with pytest.raises(LeaseLost):
+        store.queue.renew(run(), 1, TTL_MS)
+
+
+def test_a_worker_that_lost_its_lease_writes_nothing(store: Store, clock: FakeClock) -> None:
+    submit(store)
+    claimed(store)
+    store.queue.append(write(2))
+    clock.next_ms += TTL_MS
+    claimed(store, owner=OTHER)
+    before = store.queue.scan(run())
+    lost = replace(write(4), blobs=(Blob(digest=digest(b"late"), data=b"late"),))
+    with pytest.raises(LeaseLost):
+        store.queue.append(lost)
+    assert store.queue.scan(run()) == before
+    with pytest.raises(SessionNotHealthy):
+        store.ledger.blob(digest(b"late"))
+    store.queue.append(write(4, fence=2))
+
+
+def test_an_append_names_the_version_it_follows(store: Store) -> None:
+    submit(store)
+    claimed(store)
+    with pytest.raises(Conflict):
+        store.queue.append(write(1))
+    written = store.queue.append(write(2, ModelAsked(turn=1), ModelAsked(turn=2)))
+    assert [each.version for each in written] == [3, 4]
+    assert store.queue.scan(run(), 2) == written
+    assert store.queue.scan(run(), 4) == ()
+
+
+def test_an_outsider_writes_without_a_fence_before_and_during_a_claim(store: Store) -> None:
+    submit(store)
+    steer = RunSteered(text=digest(b"left"), by="me")
+    text = Blob(digest=digest(b"left"), data=b"left")
+    store.queue.append(replace(write(1, steer, fence=None), blobs=(text,)))
+    claimed(store)
+    store.queue.append(write(3, steer, fence=None))
+    assert store.ledger.blob(digest(b"left")) == b"left"
+    assert len(store.queue.scan(run())) == 4
+
+
+def test_a_run_that_ended_is_claimed_by_nobody_and_keeps_no_key(store: Store) -> None:
+    submit(store, dedupe="once")
+    claimed(store)
+    store.queue.append(write(2, RunEnded(outcome=Success()), ends=True))
+    assert claim(store) is None
+    (task,) = store.queue.tasks(("ended",), 10)
+    assert (task.outcome, task.dedupe) == ("success", None)
+    with pytest.raises(LeaseLost):
+        store.queue.append(write(3))
+    submit(store, 1, dedupe="once")
+
+
+def test_a_dedupe_key_belongs_to_one_unfinished_run(store: Store) -> None:
+    submit(store, 1, dedupe="once")
+    with pytest.raises(DuplicateRun) as caught:
+        submit(store, 2, dedupe="once")
+    assert caught.value.run == run(1)
+    assert len(store.queue.tasks(("queued",), 10)) == 1
+    assert store.queue.scan(run(2)) == ()
+
+
+def test_the_next_in_turn_is_of_the_highest_priority_and_then_the_first(store: Store) -> None:
+    for number, priority in enumerate((0, 5, 0, 5)):
+        submit(store, number, priority=priority)
+    order = [claimed(store).run for _ in range(4)]
+    assert order == [run(1), run(3), run(0), run(2)]
+
+
+def test_a_named_run_is_claimed_out_of_turn(store: Store) -> None:
+    for number in range(3):
+        submit(store, number)
+    assert claimed(store, run(2)).run == run(2)
+    assert claim(store, run(2)) is None
+
+
+def test_no_more_are_claimed_than_the_bounds_allow(store: Store) -> None:
+    for number in range(4):  # two in each of two workspaces
+        submit(store, number)
+    claiming = Claiming(owner=ME, ttl_ms=TTL_MS, per_workspace_max=1)
+    first, second = store.queue.claim(claiming), store.queue.claim(claiming)
+    assert first is not None
+    assert second is not None
+    assert {first.workspace, second.workspace} == {"/w0", "/w1"}
+    assert store.queue.claim(claiming) is None
+    assert store.queue.claim(Claiming(owner=ME, ttl_ms=TTL_MS, claimed_max=2)) is None
+    assert store.queue.claim(Claiming(owner=ME, ttl_ms=TTL_MS, claimed_max=3)) is not None
+
+
+def test_of_many_workers_each_run_is_claimed_by_one(store: Store) -> None:
+    runs, workers = 12, 6
+    for number in range(runs):
+        submit(store, number)
+    together = threading.Barrier(workers)
+
+    def work(_: int) -> list[RunId]:
+        together.wait()
+        mine: list[RunId] = []
+        while len(mine) < runs:
+            task = claim(store)
+            if task is None and not store.queue.tasks(("queued",), 1):
+                break
+            if task is not None:
+                mine.append(task.run)
+        return mine
+
+    with ThreadPoolExecutor(workers) as pool:
+        taken = [each for mine in pool.map(work, range(workers)) for each in mine]
+    assert sorted(taken) == sorted(run(number) for number in range(runs))
+
+
+def test_the_streams_of_runs_stand_beside_those_of_sessions(store: Store) -> None:
+    submit(store)
+    assert store.records.streams() == (run_stream(run()),)
+
+
+def test_a_run_that_nobody_submitted_has_no_stream(store: Store) -> None:
+    assert store.queue.scan(run()) == ()
+    with pytest.raises(SessionNotHealthy):
+        store.queue.append(write(0, fence=None))
+    assert claim(store, run()) is None
