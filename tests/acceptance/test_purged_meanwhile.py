@@ -180,10 +180,10 @@ def test_of_two_purges_at_once_the_second_says_who_was_first() -> None:
     waiting = Waiting()
 
     class Slower(PurgesRecords):
-        """Names the streams, and then the other process is there."""
+        """Finds the session, and then the other process is there."""
 
-        def streams(self) -> tuple[StreamId, ...]:
-            found = self.inner.streams()
+        def standing(self, stream: StreamId) -> Standing | None:
+            found = self.inner.standing(stream)
             self.purge()
             return found
 

@@ -77,7 +77,7 @@ def test_programs_get_the_coverage_branch_by_branch() -> None:
 def test_what_cannot_be_told_ends_with_2_and_says_why(command: str) -> None:
     broken, unknown = run(command, "broken.yaml"), run(command, "acme.soundd")
     assert (broken.exit_code, unknown.exit_code) == (2, 2)
-    assert "NO_PROMPT" in broken.stderr
+    assert "UNKNOWN_KEY" in broken.stderr
     assert "There is no workflow 'acme.soundd' here" in unknown.stderr
 
 
