@@ -21,8 +21,8 @@ setup: $(READY) ## build .venv (every other target does so when needed)
 $(READY): pyproject.toml uv.lock scripts/setup
 	@scripts/setup
 
-demo: $(READY) ## follow a workflow on a sample repository, through a crash, to its end
-	@.venv/bin/headway demo
+demo: $(READY) ## have a bug mended in a sample repository, through a crash (MODEL=anthropic:NAME: for real)
+	@.venv/bin/headway demo $(if $(MODEL),--model $(MODEL)) $(ARGS)
 
 test: check ## run make check, then every test in parallel (ARGS="-k word" narrows)
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(ARGS)

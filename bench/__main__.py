@@ -23,6 +23,8 @@ from bench import (
     linting,
     postgres,
     proofs,
+    providers,
+    runs,
     search,
     starting,
     threads,
@@ -75,6 +77,8 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
     yield from linting.measure_lint(settings, sizes)
     yield from catalogue.measure_catalogue(settings, sizes)
     yield from search.measure_search(home, sizes)
+    yield from runs.measure_runs(settings, folder, sizes)
+    yield from providers.measure_providers(sizes)
     environment = {
         **os.environ,  # noqa: TID251
         "HEADWAY_HOME": str(folder / "http-home"),
@@ -86,7 +90,7 @@ def measure(folder: Path, sizes: Sizes) -> Iterator[Figure]:
         yield from advances.measure_advances(engine, workspace, home / DATABASE_NAME, sizes)
         yield from threads.measure_threads(engine, workspace, sizes)
         yield from verbs.measure_verbs(engine, workspace, sizes)
-        yield from proofs.measure_verify(engine, workspace, sizes)
+        yield from proofs.measure_verify(engine)
     yield from http_growth.measure_memory(environment, folder / "busy", workspace, sizes)
     with bare_commit(folder / "floor-http.db", http.COMMIT_BYTES) as commit:
         store = http.Store(name="", commit=commit, promised=True)
@@ -108,12 +112,14 @@ def measure_stores(
     if server is None:
         print(f"... no PostgreSQL: {TEST_DATABASE_URL} names none", file=sys.stderr, flush=True)
         return
+    # Nothing is promised of it: a few blocks show how it stands.
+    few = replace(sizes, blocks=min(3, sizes.blocks), rounds=max(2, sizes.rounds // 2))
     with postgres.schema(server) as url:
         with open_engine(replace(settings, database_url=url)) as engine:
-            yield from postgres.measure_postgres(engine, workspace, url, sizes)
+            yield from postgres.measure_postgres(engine, workspace, url, few)
         with postgres.bare_commit(url, http.COMMIT_BYTES) as commit:
             store = http.Store(name=", PostgreSQL", commit=commit, settings={DATABASE_URL: url})
-            yield from http.measure_http(folder, environment, workspace, store, sizes)
+            yield from http.measure_http(folder, environment, workspace, store, few)
 
 
 if __name__ == "__main__":

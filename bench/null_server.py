@@ -36,6 +36,9 @@ class NullVerbs:
     def tell_session(self, name: str) -> Reply:
         return {"sessionId": name}
 
+    def takes_long(self, _request: Request) -> bool:
+        return False
+
 
 def main(file: str) -> None:
     verbs = NullVerbs(json.loads(Path(file).read_text("utf-8")))

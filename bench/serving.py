@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 EXIT_SECONDS_MAX = 30
-UP = ["headway", "up", "--json", "--port", "0"]
+UP = ["headway", "up", "--no-worker", "--json", "--port", "0"]
 
 
 class Server(NamedTuple):

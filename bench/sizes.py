@@ -8,7 +8,8 @@ class Sizes:
     """How much of each: rounds and blocks as in `timing`.
 
     `depths` are numbers of steps already done, `growth` one of advances, `events` of a full store,
-    `served` of sessions on one server.
+    `served` of sessions on one server, `turns` of a run, early and late; `reply_seconds` is how
+    long a model takes where many runs are driven at once.
     """
 
     depths: tuple[int, int, int] = (10, 1_000, 10_000)
@@ -21,6 +22,9 @@ class Sizes:
     events: int = 500_000
     sessions: int = 10_000
     served: int = 1_000
+    turns: tuple[int, int] = (10, 500)
+    runs_at_once: int = 50
+    reply_seconds: float = 2.0
 
 
 FULL = Sizes()
@@ -35,4 +39,7 @@ QUICK = Sizes(
     events=2_000,
     sessions=20,
     served=40,
+    turns=(5, 30),
+    runs_at_once=3,
+    reply_seconds=0.1,
 )

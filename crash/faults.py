@@ -59,7 +59,7 @@ class Server:
     def _start(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "headway", "up", "--port", "0", "--json"],
+                [sys.executable, "-m", "headway", "up", "--no-worker", "--port", "0", "--json"],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=self._environment,

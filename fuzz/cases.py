@@ -22,7 +22,10 @@ KEYS: Final = ("", "kind", "goal", "intent", "output", "__proto__", "is_autonomo
 
 
 class Cases:
-    """Draws cases from chance; `calls` are good calls, by tool, as pairs of name and arguments."""
+    """Draws cases from chance; `calls` are good calls as pairs of name and arguments.
+
+    A name is that of a tool or, for `run_request`, a method of HTTP and a path.
+    """
 
     def __init__(self, chance: Random, calls: list[tuple[str, JsonObject]]) -> None:
         self.chance = chance
@@ -106,10 +109,29 @@ class Cases:
 
     def http(self, host: str) -> bytes:
         """Return a whole HTTP request: around a line, with odd headers, or with bent bytes."""
+        path = self.chance.choice(
+            (b"/mcp",) * 8 + (b"/", b"/healthz", b"/v1/version", b"/mcp/../x")
+        )
+        return self._request(b"POST", path, self.line(), host)
+
+    def run_request(self, host: str) -> bytes:
+        """Return a request about runs: a good one, one with odd fields, or with bent bytes."""
         chance = self.chance
-        body = self.line()
-        method = chance.choice((b"POST",) * 8 + (b"GET", b"PUT", b"DELETE", b"", b"OPTIONS"))
-        path = chance.choice((b"/mcp",) * 8 + (b"/", b"/healthz", b"/v1/version", b"/mcp/../x"))
+        name, arguments = chance.choice(self.calls)
+        method, _, path = name.partition(" ")
+        if chance.randrange(3):
+            arguments = self.odd_arguments(arguments)
+        body = json.dumps(arguments).encode("utf-8", "surrogatepass") if arguments else b""
+        if chance.randrange(3) == 0:
+            body = self.bent(body)
+        target = path.encode()
+        if chance.randrange(4) == 0:
+            target = b"/" + b"".join(self.bent(target[1:]).split())
+        return self._request(method.encode(), target, body, host)
+
+    def _request(self, usual: bytes, path: bytes, body: bytes, host: str) -> bytes:
+        chance = self.chance
+        method = chance.choice((usual,) * 9 + (b"GET", b"PUT", b"DELETE", b"", b"OPTIONS"))
         length = str(len(body)).encode()
         headers = [
             (b"host", chance.choice((host.encode(),) * 8 + (b"evil.example", b"", b"\xff"))),

@@ -18,6 +18,7 @@ from headway.domain.values import Json, JsonObject
 
 ANSWER_SECONDS_MAX: Final = 30.0
 MORE_SECONDS_MAX: Final = 1.0  # what a server may wait for when a request was cut short
+SCRIPT: Final = "turns:\n  - text: done\n"
 HANDSHAKE: Final[JsonObject] = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -134,6 +135,26 @@ class Http:
             raise Broken("the server has left") from error
 
 
+class RunsHttp(Http):
+    """`headway up`, whose cases are requests about runs."""
+
+    def draw(self, cases: Cases) -> bytes:
+        return cases.run_request(self._host)
+
+    def submit(self, body: JsonObject) -> str:
+        """Submit a run and return its id. Raises Broken when it is not taken."""
+        data = json.dumps(body).encode()
+        head = (
+            f"POST /v1/runs HTTP/1.1\r\nhost: {self._host}\r\ncontent-type: application/json\r\n"
+            f"connection: close\r\ncontent-length: {len(data)}\r\n\r\n"
+        )
+        response = self._exchange(head.encode() + data)
+        answer = json.loads(response.partition(b"\r\n\r\n")[2])
+        if "run" not in answer:
+            raise Broken(f"a good request got no good answer: {response!r}"[:400])
+        return str(answer["run"])
+
+
 def _sent(connection: socket.socket, request: bytes, patience: float) -> bytes:
     parts: list[bytes] = []
     try:
@@ -169,9 +190,21 @@ def open_stdio(root: Path) -> Iterator[Stdio]:
 @contextmanager
 def open_http(root: Path) -> Iterator[Http]:
     """Start `headway up` on a home under `root`, on any free port."""
-    with _process(root, "up", "--port", "0", "--json") as (process, log):
+    with _process(root, "up", "--no-worker", "--port", "0", "--json") as (process, log):
         assert process.stdout is not None
         yield Http(json.loads(process.stdout.readline())["url"], log)
+
+
+@contextmanager
+def open_runs(root: Path) -> Iterator[RunsHttp]:
+    """Start `headway up` on a home under `root`, itself a git repository by then."""
+    identity = ("-c", "user.name=fuzz", "-c", "user.email=fuzz@localhost")
+    for words in (("init", "-q"), (*identity, "commit", "-qm", "Begin", "--allow-empty")):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    (root / "script.yaml").write_text(SCRIPT, "utf-8")
+    with _process(root, "up", "--no-worker", "--port", "0", "--json") as (process, log):
+        assert process.stdout is not None
+        yield RunsHttp(json.loads(process.stdout.readline())["url"], log)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Final
 
 from fuzz.cases import Cases
-from fuzz.doors import Door, open_http, open_stdio
+from fuzz.doors import Door, RunsHttp, open_http, open_runs, open_stdio
 from fuzz.judging import Broken
 from headway.domain.values import JsonObject
 
@@ -17,6 +17,7 @@ CHECKED_EVERY: Final = 50  # cases between two good calls
 DOORS: Final[dict[str, Callable[[Path], AbstractContextManager[Door]]]] = {
     "stdio": open_stdio,
     "http": open_http,
+    "runs": open_runs,
 }
 
 
@@ -46,7 +47,10 @@ def fuzz(door: str, seed: int, seconds: float, root: Path, cases_max: int = 10**
     until = monotonic() + seconds
     with DOORS[door](root) as opened:
         chance = Random(f"{door} {seed}")
-        cases = Cases(chance, _good_calls(opened, root))
+        cases = Cases(
+            chance,
+            _run_calls(opened, root) if isinstance(opened, RunsHttp) else _good_calls(opened, root),
+        )
         last: list[bytes] = []
         number = 0
         try:
@@ -112,4 +116,35 @@ def _good_calls(door: Door, root: Path) -> list[tuple[str, JsonObject]]:
         ("checkpoint_workflow", {"checkpointToken": checkpoint}),
         ("resume_session", {"workspacePath": place, "query": "mend", "gitBranch": "main"}),
         ("manage_workflow_source", {"action": "detach", "path": f"{place}/none"}),
+    ]
+
+
+def _run_calls(door: RunsHttp, root: Path) -> list[tuple[str, JsonObject]]:
+    """Return a request of every kind about runs: one that waits, one that ended, one unknown."""
+    wanted: JsonObject = {
+        "workflow": "hw.bug-fix",
+        "goal": "Mend it",
+        "workspace": str(root),
+        "model": "scripted:script.yaml",
+        "limits": {"turns": 5, "onLimit": "park"},
+        "priority": 1,
+        "dedupe": "one",
+    }
+    waits = door.submit(wanted)
+    ended = door.submit({**wanted, "dedupe": "another"})
+    who: JsonObject = {"by": "Ann"}
+    verbs: list[tuple[str, JsonObject]] = [
+        ("steer", {**who, "text": "Look left."}),
+        ("pause", who),
+        ("resume", {**who, "limits": {"turns": 5, "money": 10}}),
+        ("retry", {}),
+    ]
+    named = [waits, ended, "task_" + "a" * 26]
+    return [
+        ("POST /v1/runs", wanted),
+        ("GET /v1/runs?state=queued&workflow=hw.bug-fix&unfinished=true&limit=3", {}),
+        (f"POST /v1/runs/{ended}/abort", {**who, "reason": "Enough."}),
+        *((f"GET /v1/runs/{run}", {}) for run in named),
+        *((f"GET /v1/runs/{run}/events?after=0&limit=5&texts=true", {}) for run in named),
+        *((f"POST /v1/runs/{run}/{verb}", body) for run in named for verb, body in verbs),
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headway.application.naming import session_named
 from headway.domain.event_codec import decode
-from headway.domain.ids import Digest, SessionId, StreamId
+from headway.domain.ids import Digest, RunId, SessionId, StreamId
 from headway.ports.custody import (
     Custody,
     Projections,
@@ -14,6 +14,7 @@ from headway.ports.custody import (
     SealedEvent,
     Standing,
     StoredEvent,
+    StoredTask,
     Tombstone,
 )
 from headway.ports.ledger import Blob, Conflict
@@ -57,9 +58,11 @@ class FaultyCustody:
     def reindex(self) -> None:
         self.ledger.troubled(self.inner.reindex, self.inner.reindex)
 
-    def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
+    def purge(
+        self, stream: StreamId, tombstone: Tombstone, run: RunId | None = None
+    ) -> Purged | None:
         def work() -> Purged | None:
-            purged = self.inner.purge(stream, tombstone)
+            purged = self.inner.purge(stream, tombstone, run)
             if purged is not None:
                 if purged.events != len(self.ledger.log.pop(stream)):
                     raise Violation(f"{purged.events} events of {stream} were purged, not all")
@@ -98,6 +101,10 @@ class FaultyRecords:
     def events(self, stream: StreamId, after: int, limit: int) -> Sequence[StoredEvent]:
         self.ledger.before_read()
         return self.inner.events(stream, after, limit)
+
+    def task(self, run: RunId) -> StoredTask | None:
+        self.ledger.before_read()
+        return self.inner.task(run)
 
     def blobs(self) -> tuple[Digest, ...]:
         self.ledger.before_read()

@@ -79,9 +79,9 @@ class FaultyLedger:
             lambda: self._keep(write), lambda: self._offer_again(write), late=write
         )
 
-    def head(self, nonce: bytes) -> Head | None:
+    def head(self, nonce: bytes, *, lately: bool = False) -> Head | None:
         self.before_read()
-        return self.inner.head(nonce)
+        return self.inner.head(nonce, lately=lately)
 
     def mint(self, row: AttemptRow) -> None:
         self.troubled(lambda: self._mint(row), lambda: self.inner.mint(row))

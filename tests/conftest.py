@@ -1,4 +1,4 @@
-"""What holds for every test: a home of its own, none of this person's settings, steady draws."""
+"""What holds for every test: a home of its own, nobody's settings or keys, steady draws."""
 
 import os
 from collections.abc import Iterator
@@ -13,16 +13,23 @@ settings.register_profile("steady", derandomize=True, deadline=None, print_blob=
 settings.register_profile("search", deadline=None, print_blob=True, max_examples=2_000)
 settings.load_profile("steady")
 
+# Settings of ours and of git; keys and addresses of models' providers.
+SOMEBODYS = ("HEADWAY_", "GIT_", "ANTHROPIC_", "OPENAI_", "AWS_")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def nobody_elses_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep tests, and the processes they start, away from this person's store and git settings."""
+    """Keep tests, and what they start, away from this person's store, settings and keys."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in [n for n in os.environ if n.startswith(("HEADWAY_", "GIT_"))]:  # noqa: TID251
+        for name in [n for n in os.environ if n.startswith(SOMEBODYS)]:  # noqa: TID251
             patch.delenv(name)
         patch.setenv("HEADWAY_HOME", str(tmp_path_factory.mktemp("headway-home")))
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        patch.setenv("AWS_CONFIG_FILE", os.devnull)
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        patch.setenv("NO_PROXY", "127.0.0.1")
         yield
 
 

@@ -3,8 +3,10 @@
 `headway mcp` is tried as a relay first, before anything slow is imported: MCP clients wait for it.
 """
 
+import os
 import sys
 from io import TextIOWrapper
+from pathlib import Path
 
 
 def main() -> None:
@@ -12,11 +14,14 @@ def main() -> None:
     if sys.argv[1:] == ["mcp"] and _relayed():
         return
     from headway.cli.main import cli
+    from headway.cli.stdout import Stdout
 
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # What a terminal cannot show is a question mark on it, never a reason to fail.
-            stream.reconfigure(errors="replace")
+    if sys.stdout is None:  # it is closed; whatever is opened next must not take its place
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the process
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout = Stdout(sys.stdout)
+    if isinstance(sys.stderr, TextIOWrapper):
+        sys.stderr.reconfigure(errors="replace")  # as stdout
     cli.main(prog_name="headway")
 
 

@@ -4,13 +4,18 @@ Nothing is built on import; everything is handed over by constructor arguments. 
 needs, SQLAlchemy before all, is imported with it: a look at a home is quicker than that.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway import __version__
 from headway.adapters.clock import SystemClock, SystemEntropy
 from headway.adapters.machine.host import HostMachine
+from headway.adapters.machine.owners import HostOwners
+from headway.adapters.storage.drivers import best_driver
 from headway.adapters.storage.looking import SqliteOnlooker
 from headway.application.home import Home
 from headway.config import Settings
@@ -20,6 +25,8 @@ from headway.ports.onlooker import Onlooker
 from headway.server_lock import read_lock
 
 if TYPE_CHECKING:
+    from headway.adapters.engine.remote import RemoteEngine
+    from headway.adapters.machine.checks import HostChecker
     from headway.adapters.storage.store import Store
     from headway.agent.crew import Crew
     from headway.application.added_sources import AddedSources
@@ -27,7 +34,9 @@ if TYPE_CHECKING:
     from headway.application.runs import Held, Runs
     from headway.application.verbs import Verbs
     from headway.ports.drafts import Drafts
+    from headway.ports.engine import SessionEngine
     from headway.ports.models import Model
+    from headway.ports.queue import Bell
     from headway.ports.workflow_files import WorkflowFiles
     from headway.ports.worktrees import Worktrees
 
@@ -87,6 +96,9 @@ def engine_on(settings: Settings, store: "Store", clock: Clock, entropy: Entropy
         entropy=entropy,
         gates=settings.gates,
         elicitation=settings.elicitation,
+        checker=_checker(settings.environment, guarding=False)
+        if settings.checks == "run"
+        else None,
     )
 
 
@@ -96,36 +108,98 @@ def open_runs(settings: Settings) -> "Iterator[Runs]":
 
     Raises StoreUnavailable when the store cannot be opened.
     """
-    from headway.adapters.machine.owners import HostOwners
-    from headway.application.runs import LeaseTerms, Runs
+    with open_work(settings) as (runs, _):
+        yield runs
 
+
+@contextmanager
+def open_work(settings: Settings) -> "Iterator[tuple[Runs, Bell]]":
+    """As `open_runs`, with the bell that a worker waits for."""
     clock, entropy = SystemClock(), SystemEntropy()
     store = open_store(settings, clock, entropy)
     try:
-        yield Runs(
-            engine=engine_on(settings, store, clock, entropy),
-            queue=store.queue,
-            owners=HostOwners(),
-            terms=LeaseTerms(ttl_ms=settings.lease_ms, heartbeat_ms=settings.lease_ms // 4),
-        )
+        with closing(store.bell()) as bell:
+            yield _runs_on(settings, store, clock, entropy), bell
     finally:
         store.close()
 
 
-def model_named(name: str, folder: Path) -> "Model":
+def _runs_on(settings: Settings, store: "Store", clock: Clock, entropy: Entropy) -> "Runs":
+    from headway.application.runs import LeaseTerms, Runs
+
+    return Runs(
+        engine=engine_on(settings, store, clock, entropy),
+        queue=store.queue,
+        owners=HostOwners(),
+        terms=LeaseTerms(ttl_ms=settings.lease_ms, heartbeat_ms=settings.lease_ms // 4),
+    )
+
+
+def shares_store(settings: Settings) -> bool:
+    """Tell whether a second process may have the store open."""
+    return settings.database_url is not None or best_driver().shares_files
+
+
+def model_named(settings: Settings, name: str, folder: Path) -> "Model":
     """Return the model of a name. Raises InvalidInput for one that cannot be had."""
     from headway.adapters.models.choosing import choose_model
 
-    return choose_model(name, folder)
+    return choose_model(name, folder, settings.environment)
+
+
+def whole_model_name(settings: Settings, name: str, folder: str) -> str:
+    """Return a model's name, the same in every folder. Raises InvalidInput as `model_named`."""
+    return model_named(settings, name, Path(folder)).name
 
 
 def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> "Crew":
     """Return what a run is driven with on this machine."""
     from headway.adapters.git.worktrees import GitWorktrees
-    from headway.agent.crewing import crew_of
+    from headway.adapters.machine.processes import HostProcesses
+    from headway.agent.crewing import Provision, crew_of
+    from headway.agent.direct_engine import DirectEngine
+    from headway.ports.leases import Lease
+    from headway.ports.owners import MARK, mark_of
 
-    places = GitWorktrees(settings.home / WORKTREES_NAME, settings.environment)
-    return crew_of(runs, held, model, places, settings.environment)
+    marked = {**settings.environment, MARK: mark_of(held.run, held.fence)}
+    joined = held.conversation.joined
+    url = settings.engine_url or "" if joined is None else joined.engine
+    lease = Lease(run=held.run, fence=held.fence)
+    engine: SessionEngine = (
+        remote_engine(settings, url)
+        if url
+        else DirectEngine(
+            replace(runs.engine, lease=lease), lambda: _checker(marked, guarding=True)
+        )
+    )
+    given = Provision(
+        places=GitWorktrees(settings.home / WORKTREES_NAME, settings.environment),
+        engine=engine,
+        engine_url=url,
+        processes=HostProcesses(marked),
+    )
+    return crew_of(runs, held, model, given)
+
+
+def remote_engine(settings: Settings, url: str) -> "RemoteEngine":
+    """Return an engine elsewhere; nothing is asked yet. Raises InvalidInput for the address."""
+    from headway.adapters.engine.asking import Client, Server, address_of
+    from headway.adapters.engine.remote import RemoteEngine
+
+    client = Client("headway-worker", __version__)
+    return RemoteEngine(Server(address_of(url), settings.engine_token, client))
+
+
+def _checker(environment: Mapping[str, str], *, guarding: bool) -> "HostChecker":
+    """Return what runs checks. Our own commands are found behind all others."""
+    import sysconfig
+
+    from headway.adapters.machine.checks import HostChecker
+    from headway.adapters.machine.processes import HostProcesses
+
+    folders = (environment.get("PATH", os.defpath), sysconfig.get_path("scripts"))
+    own = {**environment, "PATH": os.pathsep.join(folders)}
+    return HostChecker(HostProcesses(own), guarding=guarding)
 
 
 def worktrees_of(settings: Settings) -> "Worktrees":
@@ -209,8 +283,10 @@ def look_at_home(settings: Settings) -> Home:
     return Home(
         folder=settings.home,
         database=settings.home / DATABASE_NAME if url is None else None,
+        worktrees=settings.home / WORKTREES_NAME,
         machine=HostMachine(settings.environment),
         onlooker=_onlooker(settings),
+        owners=HostOwners(),
         clock=SystemClock(),
         running=running,
         warnings=settings.warnings,

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from headway.home import GATES, HOME, TOKEN, WORKFLOW_PATH, expand, home_folder, user_home
+from headway.home import CHECKS, GATES, HOME, TOKEN, WORKFLOW_PATH, expand, home_folder, user_home
 
 GateMode: TypeAlias = Literal["advisory", "enforce"]
+ChecksMode: TypeAlias = Literal["off", "run"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 PREFIX: Final = "HEADWAY_"
@@ -24,27 +25,50 @@ LOG_LEVEL: Final = "HEADWAY_LOG_LEVEL"
 DATABASE_URL: Final = "HEADWAY_DATABASE_URL"
 HOST: Final = "HEADWAY_HOST"
 PORT: Final = "HEADWAY_PORT"
+ENGINE_URL: Final = "HEADWAY_ENGINE_URL"
+ENGINE_TOKEN: Final = "HEADWAY_ENGINE_TOKEN"
 LEASE: Final = "HEADWAY_LEASE_SECONDS"
+WORKER_RUNS: Final = "HEADWAY_WORKER_RUNS"
+WORKSPACE_RUNS_MAX: Final = "HEADWAY_WORKSPACE_RUNS_MAX"
+RUNS_MAX: Final = "HEADWAY_RUNS_MAX"
+GRACE: Final = "HEADWAY_GRACE_SECONDS"
+RUN_MARK: Final = "HEADWAY_RUN"  # no setting: what the tools of a run begin bears it
 TEST_DATABASE_URL: Final = "HEADWAY_TEST_DATABASE_URL"
 KNOWN: Final = (
     HOME,
     WORKFLOW_PATH,
     GATES,
+    CHECKS,
     ELICITATION,
     LOG_LEVEL,
     DATABASE_URL,
     HOST,
     PORT,
     LEASE,
+    ENGINE_URL,
+    ENGINE_TOKEN,
+    WORKER_RUNS,
+    WORKSPACE_RUNS_MAX,
+    RUNS_MAX,
+    GRACE,
     TOKEN,
     TEST_DATABASE_URL,
 )
-SECRET: Final = (DATABASE_URL, TOKEN, TEST_DATABASE_URL)  # a password may stand in them
+SECRET: Final = (
+    DATABASE_URL,
+    TOKEN,
+    ENGINE_TOKEN,
+    TEST_DATABASE_URL,
+)  # a password may stand in them
 
 HOST_DEFAULT: Final = "127.0.0.1"
 PORT_MAX: Final = 65_535
 LEASE_SECONDS_DEFAULT: Final = 60
 LEASE_SECONDS_MAX: Final = 3_600
+WORKER_RUNS_DEFAULT: Final = 3
+RUNS_AT_ONCE_MAX: Final = 10_000
+GRACE_SECONDS_DEFAULT: Final = 30
+GRACE_SECONDS_MAX: Final = 86_400
 TOKEN_LENGTH_MIN: Final = 16
 DATABASE_SCHEMES: Final = ("postgresql", "postgres")
 
@@ -64,10 +88,15 @@ class Settings:
     """Everything the environment decides.
 
     `user_home` is the user's own home folder, shown as `~` in messages. `elicitation` lets a client
-    put a gate before its user. `database_url` names a
-    PostgreSQL database; None means the file in `home`. `host`, `port` and `token` are the server's:
+    put a gate before its user. `checks` lets the server run the commands that workflows declare;
+    runs always do, since their model has a shell anyway. `database_url` names a PostgreSQL
+    database; None means the file in `home`. `host`, `port` and `token` are the server's:
     None means the usual ports, and a server that demands no token. `lease_ms` is how long a run may
-    go without a sign of life before another worker takes it. `environment` is what child
+    go without a sign of life before another worker takes it. `worker_runs` is how many runs one
+    worker drives at once, `workspace_runs_max` and `runs_max` how many all workers together drive
+    in one workspace and in all, None without bound; `grace_seconds` how long a turn may still take
+    when a worker is told to stop. `engine_url` is where the sessions of new runs are kept when that
+    is not this store, and `engine_token` what that server demands. `environment` is what child
     processes (git) inherit: no secret of ours. `warnings` are for the log, one sentence each.
     """
 
@@ -75,13 +104,20 @@ class Settings:
     user_home: Path
     workflow_path: tuple[str, ...] = ()
     gates: GateMode = "advisory"
+    checks: ChecksMode = "off"
     elicitation: bool = True
     log_level: LogLevel = "warning"
     database_url: str | None = field(default=None, repr=False)
     host: str = HOST_DEFAULT
     port: int | None = None
     lease_ms: int = LEASE_SECONDS_DEFAULT * 1_000
+    worker_runs: int = WORKER_RUNS_DEFAULT
+    workspace_runs_max: int | None = None
+    runs_max: int | None = None
+    grace_seconds: int = GRACE_SECONDS_DEFAULT
     token: str | None = field(default=None, repr=False)
+    engine_url: str | None = None
+    engine_token: str | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
@@ -105,13 +141,21 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         user_home=own,
         workflow_path=folders,
         gates=_gates(environ.get(GATES) or "advisory"),
+        checks=_checks(environ.get(CHECKS) or "off"),
         elicitation=_elicitation(environ.get(ELICITATION) or "on"),
         log_level=_log_level(environ.get(LOG_LEVEL) or "warning"),
         database_url=_database_url(environ.get(DATABASE_URL) or ""),
         host=environ.get(HOST) or HOST_DEFAULT,
         port=_port(environ.get(PORT) or ""),
-        lease_ms=_lease_ms(environ.get(LEASE) or str(LEASE_SECONDS_DEFAULT)),
-        token=checked_token(TOKEN, environ[TOKEN]) if environ.get(TOKEN) else None,
+        lease_ms=_whole(environ, LEASE, LEASE_SECONDS_MAX, "seconds", LEASE_SECONDS_DEFAULT)
+        * 1_000,
+        worker_runs=_whole(environ, WORKER_RUNS, RUNS_AT_ONCE_MAX, "runs", WORKER_RUNS_DEFAULT),
+        workspace_runs_max=_bound(environ, WORKSPACE_RUNS_MAX),
+        runs_max=_bound(environ, RUNS_MAX),
+        grace_seconds=_whole(environ, GRACE, GRACE_SECONDS_MAX, "seconds", GRACE_SECONDS_DEFAULT),
+        engine_url=environ.get(ENGINE_URL) or None,
+        engine_token=_token_set(environ, ENGINE_TOKEN),
+        token=_token_set(environ, TOKEN),
         warnings=(*_unknown(environ), *missing),
         environment={name: text for name, text in environ.items() if name not in SECRET},
     )
@@ -156,14 +200,21 @@ def _port(text: str) -> int | None:
     return int(text)
 
 
-def _lease_ms(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= LEASE_SECONDS_MAX:
+def _bound(environ: Mapping[str, str], name: str) -> int | None:
+    return _whole(environ, name, RUNS_AT_ONCE_MAX, "runs", 1) if environ.get(name) else None
+
+
+def _whole(environ: Mapping[str, str], name: str, most: int, unit: str, default: int) -> int:
+    text = environ.get(name) or str(default)
+    if not text.isdecimal() or not 1 <= int(text) <= most:
         raise ConfigError(
-            LEASE,
-            f"{text!r} is not a length of time it takes.",
-            f"Give whole seconds, 1 to {LEASE_SECONDS_MAX}.",
+            name, f"{text!r} is not a number it takes.", f"Give whole {unit}, 1 to {most}."
         )
-    return int(text) * 1_000
+    return int(text)
+
+
+def _token_set(environ: Mapping[str, str], name: str) -> str | None:
+    return checked_token(name, environ[name]) if environ.get(name) else None
 
 
 def checked_token(source: str, text: str) -> str:
@@ -210,6 +261,16 @@ def _gates(text: str) -> GateMode:
             raise _not_one_of(GATES, text, get_args(GateMode))
 
 
+def _checks(text: str) -> ChecksMode:
+    match text.strip().lower():
+        case "off":
+            return "off"
+        case "run":
+            return "run"
+        case _:
+            raise _not_one_of(CHECKS, text, get_args(ChecksMode))
+
+
 def _elicitation(text: str) -> bool:
     match text.strip().lower():
         case "on":
@@ -245,7 +306,7 @@ def _not_one_of(setting: str, text: str, allowed: tuple[str, ...]) -> ConfigErro
 def _unknown(environ: Mapping[str, str]) -> tuple[str, ...]:
     warnings = []
     for name in sorted(environ):
-        if not name.startswith(PREFIX) or name in KNOWN:
+        if not name.startswith(PREFIX) or name in (*KNOWN, RUN_MARK):
             continue
         near = difflib.get_close_matches(name, KNOWN, n=1, cutoff=0.75)
         hint = f" Did you mean {near[0]}?" if near else ""

@@ -14,6 +14,7 @@ HOME: Final = "HEADWAY_HOME"
 TOKEN: Final = "HEADWAY_TOKEN"
 WORKFLOW_PATH: Final = "HEADWAY_WORKFLOW_PATH"
 GATES: Final = "HEADWAY_GATES"
+CHECKS: Final = "HEADWAY_CHECKS"
 HOME_DEFAULT: Final = "~/.headway"
 
 
@@ -46,6 +47,7 @@ def claims(environ: Mapping[str, str]) -> dict[str, str]:
             )
         ),
         GATES: environ.get(GATES, "").strip().lower(),
+        CHECKS: environ.get(CHECKS, "").strip().lower(),
     }
     return {name: text for name, text in asked.items() if text}
 

@@ -27,9 +27,9 @@ from headway.application.show_gate import show_gate
 from headway.application.start_workflow import start_workflow
 from headway.application.verify_store import verify_store
 from headway.domain.errors import Code, Fault
-from headway.domain.ids import Digest, SessionId, StreamId
+from headway.domain.ids import Digest, RunId, SessionId, StreamId
 from headway.domain.workflow import Confirmation, Step
-from headway.ports.custody import Records, Standing, StoredEvent
+from headway.ports.custody import Records, Standing, StoredEvent, StoredTask
 from headway.ports.ledger import Ledger, Recorded
 from tests.simulation.plants import Through
 from tests.support.building import workflow
@@ -70,6 +70,9 @@ class PurgesRecords:
 
     def blob(self, digest: Digest) -> bytes | None:
         return self.inner.blob(digest)
+
+    def task(self, run: RunId) -> StoredTask | None:
+        return self.inner.task(run)
 
     def strays(self) -> tuple[str, ...]:
         return self.inner.strays()

@@ -13,7 +13,7 @@ from bench.readme import Run, markdown, replaced
 from bench.readme import block as marked
 from headway.cli.clients import Way, ways
 from headway.cli.main import COMMANDS, EXIT_CODES
-from headway.config import KNOWN, TEST_DATABASE_URL
+from headway.config import KNOWN, RUN_MARK, TEST_DATABASE_URL
 from headway.domain.compiler.compiling import compile_workflow
 from headway.domain.compiler.reading import Document, read_document
 from headway.domain.compiler.setting import Sources
@@ -28,10 +28,12 @@ README = (ROOT / "README.md").read_text("utf-8")
 GUIDE = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/guide/*.md"))
 PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *GUIDE]
 PROGRAM = "/path/to/headway/.venv/bin/headway"
-GROUPS = {"sessions", "workflows", "sources", "gates", "keys", "runs", "worktrees"}
+GROUPS = {"sessions", "workflows", "sources", "gates", "keys", "runs", "queue", "worktrees"}
 WORKFLOWS = ROOT / "src" / "headway" / "workflows"
 OFFERED = sorted(WORKFLOWS.glob("*.yaml"))
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
+
+NOBODY_SETS = {TEST_DATABASE_URL, RUN_MARK}
 
 
 def block(language: str) -> str:
@@ -87,12 +89,12 @@ def test_figures_of_a_run_take_the_place_of_those_in_the_readme() -> None:
 
 def test_the_readme_names_every_tool_and_every_setting() -> None:
     for name in (*DESCRIPTIONS, *KNOWN):
-        assert f"`{name}`" in README or name == TEST_DATABASE_URL
+        assert f"`{name}`" in README or name in NOBODY_SETS
 
 
 def test_the_settings_of_the_readme_are_those_that_are_read() -> None:
     named = set(re.findall(r"\bHEADWAY_[A-Z_]+", README))
-    assert named == set(KNOWN) - {TEST_DATABASE_URL}
+    assert named == set(KNOWN) - NOBODY_SETS
     told = re.sub(r"\s+", " ", EXIT_CODES.partition("Settings are")[2])
     assert set(re.findall(r"\bHEADWAY_[A-Z_]+", told)) == named
 

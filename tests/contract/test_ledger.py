@@ -164,6 +164,35 @@ def test_the_head_of_an_attempt_has_its_row_and_the_version(store: Store) -> Non
     assert store.ledger.head(b"unheard of!!") is None
 
 
+def test_a_head_had_lately_is_good_for_an_append_or_found_out_by_it(store: Store) -> None:
+    store.ledger.append(replace(a_write(0), attempts=(a_row(1), a_row(2))))
+    first = store.ledger.head(a_row(1).nonce, lately=True)
+    assert first is not None
+    assert (first.row, first.version) == (a_row(1), 1)
+    store.ledger.append(a_write(first.version))
+    second = store.ledger.head(a_row(2).nonce, lately=True)
+    assert second is not None
+    assert (second.version == 1) == second.remembered
+    if second.remembered:
+        with pytest.raises(Conflict):
+            store.ledger.append(a_write(second.version))
+    now = store.ledger.head(a_row(2).nonce, lately=True)
+    assert now is not None
+    assert (now.row, now.version, now.remembered) == (a_row(2), 2, False)
+
+
+@pytest.mark.parametrize("what", ["outcome_at", "checkpoint_at", "checks_at"])
+def test_a_head_had_lately_tells_what_became_of_an_attempt(store: Store, what: str) -> None:
+    store.ledger.append(replace(a_write(0), attempts=(a_row(1),)))
+    left = replace(a_row(1), **{what: 2})
+    store.ledger.head(left.nonce, lately=True)
+    store.ledger.append(replace(a_write(1), attempts=(left,)))
+    head = store.ledger.head(left.nonce, lately=True)
+    assert head is not None
+    assert (head.row, head.version) == (left, 2)
+    assert not head.remembered or what == "checks_at", "else a reply could rest on it alone"
+
+
 def test_a_later_append_replaces_what_became_of_an_attempt(store: Store) -> None:
     store.ledger.append(replace(a_write(0), attempts=(a_row(1),)))
     after = replace(a_row(1), opened_at=2, blocks=1, outcome_at=2, checkpoint_at=3, checks_at=4)

@@ -1,7 +1,11 @@
 """What the queue of every store promises: rows, leases, fences, and the streams of runs."""
 
 import threading
+import time
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from msgspec.structs import replace
@@ -18,7 +22,9 @@ from headway.domain.runs.events import (
     RunSteered,
     RunSubmitted,
 )
+from headway.domain.runs.limits import Spent
 from headway.domain.runs.outcomes import Success
+from headway.ports.leases import Lease
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.queue import (
     Claiming,
@@ -26,9 +32,11 @@ from headway.ports.queue import (
     LeaseLost,
     Move,
     RunWrite,
+    Tally,
     Task,
 )
 from tests.fakes.time_and_chance import FakeClock
+from tests.support.writes import STREAM, a_write
 
 ME = Owner(host="here", boot="b", pid=1, started="1")
 OTHER = Owner(host="here", boot="b", pid=2, started="2")
@@ -100,7 +108,7 @@ def test_what_is_claimed_cannot_be_claimed_until_its_lease_runs_out(
     assert claimed(store, owner=OTHER).fence == 2
 
 
-def test_a_renewed_lease_lasts_longer_and_one_that_was_ended_is_over(
+def test_a_renewed_lease_lasts_longer_and_a_run_that_was_handed_back_waits_again(
     store: Store, clock: FakeClock
 ) -> None:
     submit(store)
@@ -109,9 +117,11 @@ def test_a_renewed_lease_lasts_longer_and_one_that_was_ended_is_over(
     store.queue.renew(run(), 1, TTL_MS)
     clock.next_ms += TTL_MS - 10
     assert claim(store, owner=OTHER) is None
-    store.queue.expire(run(), 7)
+    store.queue.hand_back(run(), 7)
     assert claim(store, owner=OTHER) is None
-    store.queue.expire(run(), 1)
+    store.queue.hand_back(run(), 1)
+    (row,) = store.queue.find(run(), 1)
+    assert (row.state, row.lease_until) == ("queued", 0)
     assert claimed(store, owner=OTHER).fence == 2
     with pytest.raises(LeaseLost):
         store.queue.renew(run(), 1, TTL_MS)
@@ -203,6 +213,83 @@ def test_no_more_are_claimed_than_the_bounds_allow(store: Store) -> None:
     assert store.queue.claim(Claiming(owner=ME, ttl_ms=TTL_MS, claimed_max=3)) is not None
 
 
+def test_claims_at_once_never_go_beyond_their_bounds(store: Store) -> None:
+    runs, workers = 8, 8
+    for number in range(runs):  # four in each of two workspaces
+        submit(store, number)
+    together = threading.Barrier(workers)
+    claiming = Claiming(owner=ME, ttl_ms=TTL_MS, per_workspace_max=2, claimed_max=3)
+
+    def work(_: int) -> list[Task | None]:
+        together.wait()
+        return [store.queue.claim(claiming) for _ in range(3)]
+
+    with ThreadPoolExecutor(workers) as pool:
+        taken = [each for mine in pool.map(work, range(workers)) for each in mine if each]
+    assert len(taken) == 3
+    assert max(Counter(each.workspace for each in taken).values()) == 2
+
+
+def test_who_holds_runs_is_told_and_all_it_holds_can_be_ended_at_once(
+    store: Store, clock: FakeClock
+) -> None:
+    for number in range(4):
+        submit(store, number)
+    for owner in (ME, ME, OTHER):
+        claimed(store, owner=owner)
+    holders = {holder.owner: holder.runs for holder in store.queue.holders()}
+    assert holders == {ME: 2, OTHER: 1}
+    store.queue.expire_all(ME)
+    assert [holder.owner for holder in store.queue.holders()] == [OTHER]
+    assert {claimed(store, owner=OTHER).run for _ in range(3)} == {run(0), run(1), run(3)}
+    clock.next_ms += TTL_MS
+    assert store.queue.holders() == ()
+
+
+def test_a_bell_rings_when_there_may_be_a_run_to_claim(store: Store) -> None:
+    def hand_back() -> None:
+        claimed(store)
+        store.queue.hand_back(run(), 1)
+
+    def end() -> None:
+        claimed(store)
+        store.queue.append(write(3, RunEnded(outcome=Success()), fence=2, ends=True))
+
+    changes: list[Callable[[], object]] = [
+        lambda: submit(store),
+        hand_back,
+        end,
+    ]
+    with closing(store.bell()) as bell, ThreadPoolExecutor(1) as other:
+        bell.wait(0.5)  # what it may ring for nothing at first
+        for change in changes:
+            began = time.monotonic()
+            waits = other.submit(bell.wait, 30)
+            change()
+            waits.result()
+            assert time.monotonic() - began < 20
+
+
+def test_a_bell_rings_though_it_happened_before_it_was_listened_to(store: Store) -> None:
+    with closing(store.bell()) as bell:
+        bell.wait(0.5)
+        submit(store)
+        began = time.monotonic()
+        bell.wait(30)
+        assert time.monotonic() - began < 20
+
+
+def test_a_wait_for_a_bell_can_be_cut_short(store: Store) -> None:
+    with closing(store.bell()) as bell, ThreadPoolExecutor(1) as other:
+        bell.wait(0.1)
+        began = time.monotonic()
+        waits = other.submit(bell.wait, 30)
+        bell.cut()
+        waits.result()
+        bell.wait(30)
+        assert time.monotonic() - began < 20
+
+
 def test_of_many_workers_each_run_is_claimed_by_one(store: Store) -> None:
     runs, workers = 12, 6
     for number in range(runs):
@@ -235,3 +322,107 @@ def test_a_run_that_nobody_submitted_has_no_stream(store: Store) -> None:
     with pytest.raises(SessionNotHealthy):
         store.queue.append(write(0, fence=None))
     assert claim(store, run()) is None
+
+
+def test_what_a_run_took_stands_in_its_row_until_it_rests_again(store: Store) -> None:
+    submit(store)
+    claimed(store)
+    tally = Tally(spent=Spent(turns=3, input_tokens=900, money=4_200), steps=2)
+    rests = Move(state="resting", outcome="paused", tally=tally)
+    store.queue.append(replace(write(2), move=rests))
+    (task,) = store.queue.find(run(), 1)
+    assert (task.state, task.tally) == ("resting", tally)
+    store.queue.append(replace(write(3, fence=None), move=Move(state="queued")))
+    (task,) = store.queue.find(run(), 1)
+    assert (task.state, task.outcome, task.tally) == ("queued", None, tally)
+
+
+def test_rows_are_found_by_workflow_workspace_and_time(store: Store, clock: FakeClock) -> None:
+    for number in range(4):
+        submit(store, number)
+    since = clock.next_ms
+    submit(store, 4)
+    tasks = store.queue.tasks
+    assert [each.run for each in tasks(("queued",), 9, workspace="/w1")] == [run(3), run(1)]
+    assert len(tasks(("queued",), 9, workflow_id="w")) == 5
+    assert tasks(("queued",), 9, workflow_id="w", workspace="/elsewhere") == ()
+    assert [each.run for each in tasks(("queued",), 9, since=since)] == [run(4)]
+    assert len(tasks(("queued",), 2, workspace="/w0")) == 2
+
+
+def test_rows_that_are_given_new_positions_are_claimed_in_their_order(store: Store) -> None:
+    for number in range(4):
+        submit(store, number)
+    claimed(store, run(1))
+
+    def turned_round(queued: tuple[Task, ...]) -> tuple[Task, ...]:
+        assert [each.run for each in queued] == [run(0), run(2), run(3)]
+        positions = [each.position for each in reversed(queued)]
+        return tuple(
+            replace(each, position=position)
+            for each, position in zip(queued, positions, strict=True)
+        )
+
+    store.queue.rearrange(turned_round)
+    store.queue.rearrange(lambda queued: (replace(queued[-1], priority=7),))
+    assert [claimed(store).run for _ in range(3)] == [run(0), run(3), run(2)]
+    submit(store, 5)
+    assert claimed(store).run == run(5)
+
+
+def test_a_change_that_is_refused_leaves_every_row_where_it_is(store: Store) -> None:
+    for number in range(2):
+        submit(store, number)
+    before = store.queue.tasks(("queued",), 9)
+
+    def refused(_: tuple[Task, ...]) -> tuple[Task, ...]:
+        raise DuplicateRun(run())
+
+    with pytest.raises(DuplicateRun):
+        store.queue.rearrange(refused)
+    assert store.queue.tasks(("queued",), 9) == before
+
+
+def test_of_rows_moved_and_claimed_at_once_each_is_claimed_once(store: Store) -> None:
+    runs = 12
+    for number in range(runs):
+        submit(store, number)
+    together = threading.Barrier(2)
+
+    def turn_round(queued: tuple[Task, ...]) -> tuple[Task, ...]:
+        positions = [each.position for each in reversed(queued)]
+        return tuple(
+            replace(each, position=position)
+            for each, position in zip(queued, positions, strict=True)
+        )
+
+    def move() -> None:
+        together.wait()
+        for _ in range(runs):
+            store.queue.rearrange(turn_round)
+
+    with ThreadPoolExecutor(1) as pool:
+        moving = pool.submit(move)
+        together.wait()
+        taken: list[RunId] = []
+        while len(taken) < runs:
+            task = claim(store)  # where rows are held singly, none is to be had in mid-change
+            assert task is not None or store.queue.tasks(("queued",), 1)
+            taken += [task.run] if task else []
+        moving.result()
+    assert sorted(taken) == sorted(run(number) for number in range(runs))
+
+
+def test_a_session_is_written_to_under_the_lease_of_its_run_or_not_at_all(
+    store: Store, clock: FakeClock
+) -> None:
+    submit(store)
+    claimed(store)
+    mine, next_one = Lease(run=run(), fence=1), Lease(run=run(), fence=2)
+    store.ledger.append(replace(a_write(0), lease=mine))
+    clock.next_ms += TTL_MS
+    claimed(store, owner=OTHER)
+    with pytest.raises(LeaseLost):
+        store.ledger.append(replace(a_write(1), lease=mine))
+    store.ledger.append(replace(a_write(1), lease=next_one))
+    assert len(store.ledger.scan(STREAM)) == 2

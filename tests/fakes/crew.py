@@ -4,8 +4,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from headway.agent.crew import Crew
 from headway.agent.tooling import FatalToolError
+from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import SessionId, session_id
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import WorktreePlanned
@@ -17,37 +20,64 @@ from headway.domain.runs.messages import (
     ToolCall,
     ToolResult,
     ToolSpec,
+    Usage,
 )
 from headway.ports.engine import AllDone, Refused, SessionWanted, StepOpen, Whereabouts, Work
-from headway.ports.models import ModelFailed
+from headway.ports.models import Heard, ModelFailed, Traits, unheard
 
 SESSION = session_id(bytes(16))
-# One turn: what the model says, given how often it was asked before; or how it fails.
-Turn = tuple[str, ...] | ModelFailed
+# One turn: the tools it calls, or all that the model says, or how it fails before it calls `done`.
+Turn = tuple[str, ...] | Reply | ModelFailed
 
 
 class PlayedModel:
-    """Says its turns in order: names of tools to call. An interrupted turn is said again."""
+    """Says its turns in order; an interrupted one is said again. It sums up when it is asked to.
 
-    def __init__(self, turns: tuple[Turn, ...]) -> None:
+    Each reply takes so much of `usage`; `summaries` are what the first summaries come to.
+    """
+
+    def __init__(
+        self,
+        turns: tuple[Turn, ...],
+        traits: Traits | None = None,
+        usage: Usage | None = None,
+        summaries: tuple[ModelFailed | Reply, ...] = (),
+    ) -> None:
         self._turns = list(turns)
+        self._traits = traits or Traits()
+        self._usage = usage or Usage()
+        self._summaries = list(summaries)
         self.requests: list[ModelRequest] = []
 
     @property
     def name(self) -> str:
         return "played:model"
 
-    async def reply(self, request: ModelRequest) -> Reply:
+    @property
+    def traits(self) -> Traits:
+        return self._traits
+
+    async def reply(self, request: ModelRequest, heard: Heard = unheard) -> Reply:
         self.requests.append(request)
+        if is_summing(request):
+            summary = self._summaries.pop(0) if self._summaries else None
+            if isinstance(summary, ModelFailed):
+                raise summary
+            return summary or Reply(
+                text="So far so good.", stop="end", model=self.name, usage=self._usage
+            )
         replies = [each for each in request.messages if isinstance(each, Reply)]
-        at = int(replies[-1].native or 0) if replies else 0
+        at, number = (int(n) for n in (replies[-1].native or "").split()) if replies else (0, 0)
         if replies and _was_cut_off(request, replies[-1]):
             at -= 1
         turn = self._turns[at] if at < len(self._turns) else ()
         if isinstance(turn, ModelFailed):
             self._turns[at] = ("done",)
             raise turn
-        number = len(replies) + 1
+        number += 1
+        native = f"{at + 1} {number}"
+        if isinstance(turn, Reply):
+            return replace(turn, model=self.name, usage=self._usage, native=native)
         calls = tuple(
             ToolCall(id=f"{number}-{place}", name=name, arguments=f'{{"at": {at}}}')
             for place, name in enumerate(turn)
@@ -57,8 +87,13 @@ class PlayedModel:
             stop="tools" if calls else "end",
             model=self.name,
             calls=calls,
-            native=str(at + 1),
+            usage=self._usage,
+            native=native,
         )
+
+
+def is_summing(request: ModelRequest) -> bool:
+    return any(isinstance(each, Told) and each.origin == "turns" for each in request.messages)
 
 
 def _was_cut_off(request: ModelRequest, last: Reply) -> bool:
@@ -81,6 +116,8 @@ class World:
     commits: list[frozenset[str]] = field(default_factory=list)
     places: set[str] = field(default_factory=set)
     sessions: dict[str, SessionId] = field(default_factory=dict)
+    left: str | None = None  # what a dead tool left in the place
+    refusals: int = 0  # of a commit, before it is made
 
 
 class PlayedEngine:
@@ -111,7 +148,10 @@ class PlayedEngine:
 
 
 class PlayedTools:
-    """`write` makes a file, `done` completes a step, `fatal` ends the run, others fail."""
+    """`write` makes a file, `done` completes a step, `fatal` ends the run, others fail.
+
+    `complete_step` takes JSON with notes, as the real one does.
+    """
 
     def __init__(self, world: World, during: Callable[[ToolCall], None]) -> None:
         self._world = world
@@ -119,14 +159,17 @@ class PlayedTools:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(ToolSpec(name=name, description="", schema={}) for name in ("write", "done"))
+        names = ("complete_step", "write", "done")
+        return tuple(ToolSpec(name=name, description="", schema={"of": name}) for name in names)
 
     async def run(self, call: ToolCall) -> ToolResult:
         self._during(call)
         self._world.effects[call.id] += 1
         if call.name == "write":
             self._world.files.add(call.arguments)
-        elif call.name == "done":
+        elif call.name == "complete_step" and "notes" not in call.arguments:
+            return ToolResult(call=call.id, text="the notes are missing", failed=True)
+        elif call.name in {"done", "complete_step"}:
             self._world.step += 1
         elif call.name == "fatal":
             raise FatalToolError("The session is gone.", code="NOT_FOUND", remedy="Start again.")
@@ -144,19 +187,31 @@ class PlayedPlace:
     async def plan(self) -> WorktreePlanned:
         return WorktreePlanned(path="/place", branch="headway/w/r", base="0")
 
+    async def is_there(self, planned: WorktreePlanned) -> bool:
+        return planned.path in self._world.places
+
     async def make(self, planned: WorktreePlanned) -> str | None:
         self._world.places.add(planned.path)
-        return None
+        return self._world.left
+
+    async def forget(self, planned: WorktreePlanned) -> str:
+        assert planned.path not in self._world.places
+        return "Its branch went with it."
 
     async def commit(self, now: Conversation) -> str | None:
         assert now.complete
+        if self._world.refusals:
+            self._world.refusals -= 1
+            raise PreconditionFailed("git commit failed: index.lock", remedy="Try again.")
         if not self._world.commits:
             self._world.commits.append(frozenset(self._world.files))
         return "abc123"
 
 
 def a_crew(
-    world: World, model: PlayedModel, during: Callable[[ToolCall], None] = lambda _: None
+    world: World,
+    model: PlayedModel,
+    during: Callable[[ToolCall], None] = lambda _: None,
 ) -> Crew:
     return Crew(
         model=model,

@@ -30,10 +30,14 @@ class FakeMachine:
         self.taken: set[int] = set()
         self.answers: float | None = 2.0
         self.holding: tuple[Process, ...] | None = ()
+        self.folders: dict[Path, tuple[str, ...]] = {}
         self.asked: list[tuple[str, int, str]] = []
 
     def mode(self, path: Path) -> int | None:
         return self.modes.get(path)
+
+    def names(self, folder: Path) -> tuple[str, ...]:
+        return self.folders.get(folder, ())
 
     def disk(self, folder: Path) -> Disk | None:
         return Disk(free_bytes=self.free_bytes, total_bytes=100 << 30)

@@ -2,8 +2,8 @@
 
 import json
 import os
-import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,10 +20,9 @@ from headway.bootstrap import DATABASE_NAME
 from headway.domain.values import Json
 from headway.server_lock import FILE_NAME, Running, ServerLock
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
-from tests.support.cli_reference import PAGE, commands, reference
+from tests.support.cli_reference import PAGE, commands, documented, reference
 from tests.support.walked import engine_of, finish, walk
 
-DOCUMENTS = PAGE.with_name("cli-json.md").read_text("utf-8")
 SECONDS_MAX = 60
 
 
@@ -65,14 +64,6 @@ def document(home: Path, *arguments: str, code: int = 0) -> dict[str, Json]:
     parsed = json.loads(ran.stdout)
     assert isinstance(parsed, dict)
     return parsed
-
-
-def documented(command: str) -> set[str]:
-    """Return the fields that the reference names for a command."""
-    rows = [line.split("|") for line in DOCUMENTS.splitlines() if line.startswith("| `")]
-    (row,) = [row for row in rows if f"`{command}`" in row[1]]
-    fields = re.sub(r"\([^)]*\)", "", row[2]).partition(";")[0]
-    return set(re.findall(r"`(\w+)`", fields))
 
 
 def refusal(home: Path, *arguments: str, code: int) -> dict[str, Json]:
@@ -165,7 +156,7 @@ def test_a_refusal_in_json_is_the_coded_envelope_on_stderr(home: Path) -> None:
     assert refusal(home, "sessions", "list", "--limit", "0", code=2)["code"] == "VALIDATION_ERROR"
     assert refusal(home, "verify", "nope", code=2)["code"] == "NOT_FOUND"
     assert refusal(home, "gates", "show", "nope", code=1)["code"] == "NOT_FOUND"
-    assert "Did you mean 'status'?" in str(refusal(home, "statsu", code=2)["message"])
+    assert "Did you mean 'doctor'?" in str(refusal(home, "docter", code=2)["message"])
     relative = run(home, "sessions", "list", "--json", HEADWAY_HOME="relative")
     assert json.loads(relative.stderr)["code"] == "VALIDATION_ERROR"
 
@@ -223,8 +214,10 @@ def test_the_doctor_sees_a_server_killed_before_and_one_that_answers(home: Path)
 
 def test_a_server_that_does_not_answer_is_told_with_1(home: Path) -> None:
     lock = ServerLock(home)
-    lock.announce(Running(os.getpid(), "127.0.0.1", 1, __version__, "2026-11-21T12:00:00Z"))
-    ran = run(home, "status")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        lock.announce(Running(os.getpid(), "127.0.0.1", port, __version__, "2026-11-21T12:00:00Z"))
+        ran = run(home, "status")
     lock.release()
     assert ran.returncode == 1
     assert "does not answer" in ran.stdout
@@ -260,6 +253,51 @@ def test_a_reader_that_leaves_early_ends_it_quietly(home: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         process.wait(SECONDS_MAX)
+
+
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize("words", ["runs list", "--version", "status --help", "up --port 0"])
+def test_a_full_disk_under_stdout_is_refused_and_nothing_is_said_twice(
+    home: Path, words: str, buffered: str
+) -> None:
+    ran = onto_full(home, *words.split(), PYTHONUNBUFFERED=buffered)
+    assert ran.returncode == 1
+    first, *remedy = ran.stderr.splitlines()
+    assert first == (
+        "Error: stdout takes no more of what there is to tell (No space left on device)."
+    )
+    assert remedy == ["Make room, or send it elsewhere; what the command had done by then stands."]
+
+
+def test_a_full_disk_under_stdout_is_told_in_json_where_that_is_asked_for(home: Path) -> None:
+    ran = onto_full(home, "runs", "list", "--json")
+    assert ran.returncode == 1
+    assert json.loads(ran.stderr)["code"] == "STDOUT_UNUSABLE"
+
+
+def test_without_a_stdout_a_command_does_its_work(home: Path) -> None:
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"exec {sys.executable} -m headway sessions list >&-"],
+        env=environment(home),
+        stderr=subprocess.PIPE,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def onto_full(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with a full disk under its stdout."""
+    with Path("/dev/full").open("w") as full:
+        return subprocess.run(
+            [sys.executable, "-m", "headway", *words],
+            env=environment(home, **more),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=SECONDS_MAX,
+            check=False,
+        )
 
 
 def test_ctrl_c_ends_with_130(home: Path) -> None:

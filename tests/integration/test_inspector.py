@@ -1,6 +1,6 @@
 """The MCP Inspector, a client that others wrote, connects over stdio and HTTP in both eras.
 
-It is a program of Node's: `npm install --no-save @modelcontextprotocol/inspector` in this folder
+It is a program of Node's: `npm install --no-save @modelcontextprotocol/inspector@2` in this folder
 puts it where it is looked for, as does a global install. Nothing is fetched here.
 """
 
@@ -31,7 +31,7 @@ Inspect: TypeAlias = Callable[..., JsonObject]
 
 pytestmark = pytest.mark.skipif(
     PROGRAM is None,
-    reason="no MCP Inspector: npm install --no-save @modelcontextprotocol/inspector",
+    reason="no MCP Inspector: npm install --no-save @modelcontextprotocol/inspector@2",
 )
 
 

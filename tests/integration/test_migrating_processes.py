@@ -8,8 +8,9 @@ import pytest
 from sqlalchemy import Connection, insert
 
 from headway.adapters.storage import migrating
+from headway.adapters.storage.schema import SCHEMA_VERSION
 from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions, open_sqlite
-from headway.adapters.storage.tables import META, SCHEMA_VERSION
+from headway.adapters.storage.tables import META
 from headway.domain.errors import Fault
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.processes import process, told

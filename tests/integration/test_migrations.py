@@ -13,11 +13,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect, text
 
-from headway.adapters.storage import migrating, schema
+from headway.adapters.storage import making, migrating, schema
 from headway.adapters.storage.postgres import PostgresDatabase, open_postgres
+from headway.adapters.storage.schema import SCHEMA_VERSION, TABLE_NAMES
 from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions, open_sqlite
 from headway.adapters.storage.store import Store
-from headway.adapters.storage.tables import METADATA, SCHEMA_VERSION
+from headway.adapters.storage.tables import METADATA
 from headway.application.verify_store import verify_store
 from headway.domain.errors import Fault
 from headway.ports.sessions import SessionQuery
@@ -77,7 +78,7 @@ class Kept:
             return {name: [each["name"] for each in found.get_columns(name)] for name in names}
 
         with self.behind() as database:
-            return database.query(look)
+            return database.define(look)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -138,14 +139,18 @@ def test_a_migrated_file_has_the_same_statements_as_a_new_one(tmp_path: Path) ->
         return {" ".join(str(row[0]).split()).replace(" ,", ",") for row in rows}
 
     new = SqliteDatabase(tmp_path / "new.db", SqliteOptions())
-    new.define(schema.make_tables)
+    new.define(making.make_tables)
     old = SqliteDatabase(tmp_path / "old.db", SqliteOptions())
     old.define(lambda core: migrating.migrate(core, "here", 0, SCHEMA_VERSION))
     try:
-        assert old.query(told) == new.query(told)
+        assert old.define(told) == new.define(told)
     finally:
         new.close()
         old.close()
+
+
+def test_a_schema_is_known_by_the_names_of_its_tables() -> None:
+    assert set(METADATA.tables) == TABLE_NAMES
 
 
 def test_an_older_store_is_brought_up_with_all_it_holds(
@@ -234,12 +239,14 @@ def test_a_store_that_lacks_a_table_is_refused(kept: Kept) -> None:
     assert "lacks the table sources" in refusal(kept).message
 
 
-def test_a_new_store_is_made_without_alembic(tmp_path: Path) -> None:
+def test_a_store_is_made_without_alembic_and_opened_without_sqlalchemy(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path;"
         "from headway.adapters.clock import SystemClock, SystemEntropy;"
         "from headway.adapters.storage.sqlite import open_sqlite;"
         "open_sqlite(Path(sys.argv[1]), SystemClock(), SystemEntropy()).close();"
-        "assert 'alembic' not in sys.modules"
+        "assert sys.argv[2] not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path / "new.db")], check=True)
+    for spared in ("alembic", "sqlalchemy"):
+        arguments = [str(tmp_path / "new.db"), spared]
+        subprocess.run([sys.executable, "-c", program, *arguments], check=True)

@@ -1,6 +1,7 @@
 """Owners: which process holds a lease, and that a dead one is told from a living one."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -8,7 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from headway.adapters.machine.owners import HostOwners
+from headway.domain.ids import RunId, task_id
 from headway.domain.runs.events import Owner
+from headway.ports.owners import MARK, mark_of
 
 OTHER = (
     "import msgspec; from headway.adapters.machine.owners import HostOwners;"
@@ -50,3 +53,33 @@ def test_nothing_is_known_of_other_machines_and_of_what_a_system_does_not_tell()
     assert not owners.is_gone(replace(me, host="elsewhere"))
     assert not owners.is_gone(replace(me, started=""))
     assert not owners.is_gone(replace(me, boot=""))
+
+
+def marked(run: RunId, fence: int, command: str) -> subprocess.Popen[bytes]:
+    """Begin a process as the tools of a run do; it prints a line once it is what it will be."""
+    process = subprocess.Popen(
+        ["bash", "-c", command],
+        env={"PATH": os.defpath, MARK: mark_of(run, fence)},
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+def test_what_an_earlier_claim_left_running_is_ended_and_nothing_else() -> None:
+    run, other = task_id(b"r" * 16), task_id(b"o" * 16)
+    left = marked(run, 1, "setsid bash -c 'echo; sleep 60; true' & wait")
+    mine = marked(run, 2, "echo; sleep 60; true")
+    others = marked(other, 1, "echo; sleep 60; true")
+    try:
+        assert HostOwners().end_work_of(run, 2) == 3, "the command, its own session, and its sleep"
+        assert left.wait(10) == -signal.SIGKILL
+        assert (mine.poll(), others.poll()) == (None, None)
+        assert HostOwners().end_work_of(run, 2) == 0
+    finally:
+        for process in (left, mine, others):
+            os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
+            with process:
+                pass

@@ -238,8 +238,10 @@ def test_a_search_that_fails_leaves_its_line_as_it_was(url: str) -> None:
     index = TsvectorIndex()
 
     def search(cursor: Cursor) -> None:
-        index.streams(cursor, Asked(word="lamp", beginning=False))
-        index.streams(cursor, Asked(word="'", beginning=False))
+        for word in ("lamp", "'"):
+            with index.ready(cursor):
+                cursor.execute(*index.holding(Asked(word=word, beginning=False)))
+                cursor.fetchall()
 
     def setting(cursor: Cursor) -> str:
         cursor.execute("SELECT current_setting('enable_seqscan')")

@@ -20,6 +20,17 @@ def test_a_file_that_cannot_be_written_says_why(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_of_workrails_folder_is_never_written_to(tmp_path: Path) -> None:
+    path = tmp_path / ".workrail" / "workflows" / "a.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("{}", "utf-8")
+    link = tmp_path / "a.json"
+    link.symlink_to(path)
+    for name in (path, link):
+        assert "only reads what stands in .workrail" in rewrite_file(name, "{}", "[]")
+    assert path.read_text("utf-8") == "{}"
+
+
 def test_a_byte_order_mark_stays(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text(MARK + "id: a", "utf-8")

@@ -1,20 +1,17 @@
 """`headway run` and `headway runs` as people call them, on a real repository."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.crashed_runs import ROOT, git, prepare
+from tests.support.crashed_runs import git
+from tests.support.run_home import RUN, SECONDS_MAX, Home
 
-SECONDS_MAX = 60
-RUN = ("run", "two-steps", "--goal", "Make check.py pass")
 SLOW = """
 turns:
   - calls:
@@ -26,45 +23,21 @@ turns:
       - complete_step: {notes: "Nothing had to be done on this step, as these notes now say."}
 """
 
+SIGNALLED = """
+import signal
+from headway.__main__ import main
+from headway.cli import run_driving
 
-class Home:
-    """A folder with a repository and a home, and the command line on it."""
+done = run_driving.{moment}
 
-    def __init__(self, folder: Path) -> None:
-        prepare(folder)
-        self.folder = folder
-        self.repo = folder / "repo"
-        self.script = folder / "script.yaml"
-        self.environment = {
-            "PATH": os.defpath,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
-            "HEADWAY_HOME": str(folder / "home"),
-            "HEADWAY_WORKFLOW_PATH": str(folder / "workflows"),
-            "HOME": str(folder),
-            "USER": "tester",
-        }
+def signalled(*given):
+    result = done(*given)
+    signal.raise_signal(signal.{sign})
+    return result
 
-    def begin(self, *words: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "headway", *words],
-            cwd=self.repo,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        with self.begin(*words) as process:
-            out, err = process.communicate(timeout=SECONDS_MAX)
-        return subprocess.CompletedProcess(words, process.returncode, out, err)
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self.call(*RUN, "--model", f"scripted:{self.script}", *words)
-
-    def listed(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(self.call("runs", "list", "--json").stdout)["runs"]
-        return found
+run_driving.{moment} = signalled
+main()
+"""
 
 
 @pytest.fixture
@@ -101,16 +74,85 @@ def test_a_run_tells_its_steps_and_ends_as_one_commit_on_its_branch(home: Home) 
     assert home.call("verify").returncode == 0
 
 
+def test_a_run_that_nobody_listens_to_goes_on(home: Home) -> None:
+    with home.begin(*RUN, "--model", f"scripted:{home.script}") as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr.readline().startswith("run task_")
+        process.stderr.close()
+        assert "succeeded with commit" in process.stdout.read()
+        assert process.wait(SECONDS_MAX) == 0
+
+
 def test_a_run_stopped_by_a_signal_goes_on_where_it_was(home: Home) -> None:
     process, run = slow(home)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=SECONDS_MAX)
     assert process.returncode == 130
     assert f"headway runs resume {run}" in err
-    assert home.listed()[0]["state"] == "stalled"
+    assert home.listed()[0]["state"] == "queued"
     resumed = home.call("runs", "resume", run)
     assert resumed.returncode == 0, resumed.stderr
     assert "recovered by another worker" in resumed.stderr
+
+
+def test_a_run_stopped_by_its_user_rests_until_it_is_resumed(home: Home) -> None:
+    process, run = slow(home)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=SECONDS_MAX)
+    assert process.returncode == 130
+    assert f"headway runs resume {run}" in err
+    assert home.listed()[0]["outcome"] == "paused"
+    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.listed()[0]["outcome"] == "paused"
+    resumed = home.call("runs", "resume", run)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "recovered by another worker" not in resumed.stderr
+
+
+@pytest.mark.parametrize("moment", ["claim_run", "crew_for"])
+@pytest.mark.parametrize(
+    ("sign", "left"), [(signal.SIGINT, ("resting", "paused")), (signal.SIGTERM, ("queued", None))]
+)
+def test_a_signal_before_the_first_turn_stops_a_run_as_one_in_a_turn_does(
+    home: Home, sign: signal.Signals, left: tuple[str, str | None], moment: str
+) -> None:
+    def stop(*words: str) -> str:
+        with signalled(home, sign, moment, *words) as process:
+            _, err = process.communicate(timeout=SECONDS_MAX)
+        assert process.returncode == 130
+        (listed,) = home.listed()
+        assert (listed["state"], listed["outcome"]) == left
+        assert f"headway runs resume {listed['run']}" in err
+        assert "Traceback" not in err
+        return str(listed["run"])
+
+    run = stop(*RUN, "--model", f"scripted:{home.script}")
+    assert stop("runs", "resume", run) == run
+    assert home.call("runs", "resume", run).returncode == 0
+
+
+def test_ctrl_c_again_and_again_stops_a_run_as_once_does(home: Home) -> None:
+    process, run = slow(home)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.001)  # the machine has others to serve
+    _, err = process.communicate(timeout=SECONDS_MAX)
+    assert process.returncode == 130
+    assert err.endswith(f"Stopped. Go on with: headway runs resume {run}\n")
+    assert home.listed()[0]["outcome"] == "paused"
+
+
+def signalled(home: Home, sign: signal.Signals, moment: str, *words: str) -> subprocess.Popen[str]:
+    """Begin a command that a signal meets as soon as it has done a part of its work."""
+    return subprocess.Popen(
+        [sys.executable, "-c", SIGNALLED.format(moment=moment, sign=sign.name), *words],
+        cwd=home.repo,
+        env=home.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_a_killed_run_goes_on_at_once_and_a_living_one_is_left_alone(home: Home) -> None:
@@ -220,3 +262,35 @@ def test_a_run_whose_model_is_gone_ends_and_the_queue_goes_on(home: Home) -> Non
     lost.unlink()
     assert home.call("worker", "--until-idle").returncode == 0
     assert [each["outcome"] for each in home.listed()] == ["success", "error"]
+
+
+QUICK = """
+turns:
+  - calls:
+      - complete_step: {notes: "Nothing had to be done on this step, as these notes now say."}
+  - calls:
+      - complete_step: {notes: "The plan was approved, and this step had nothing to do either."}
+"""
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_a_run_that_is_parked_at_a_gate_goes_on_once_somebody_has_decided(
+    home: Home, verdict: str
+) -> None:
+    workflow = home.folder / "workflows" / "two-steps.json"
+    written = json.loads(workflow.read_text())
+    written["steps"][0]["requireConfirmation"] = {"kind": "human_approval"}
+    workflow.write_text(json.dumps(written))
+    home.script.write_text(QUICK)
+    assert home.run().returncode == 6
+    assert home.call("worker", "--until-idle").returncode == 0
+    (listed,) = home.listed()
+    assert listed["outcome"] == "parked"
+    (gate,) = json.loads(home.call("gates", "list", "--json").stdout)["gates"]
+    shown = json.loads(home.call("gates", "show", gate["gateId"], "--json").stdout)["shown"]
+    answer = ("gates", verdict, gate["gateId"], "--shown", shown, "--because", "Seen.")
+    decided = home.call(*answer)
+    assert decided.returncode == 0, decided.stderr
+    assert f"The run {listed['run']} goes on with the next free worker" in decided.stdout
+    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.listed()[0]["outcome"] == ("success" if verdict == "approve" else "parked")

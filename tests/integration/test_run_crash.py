@@ -1,26 +1,26 @@
 """A run killed with SIGKILL anywhere ends as the undisturbed one does.
 
-Sampled here; `make crash` kills it after each event and on both sides of each effect.
+Sampled here; `make crash` kills it at every moment there is.
 """
 
 from pathlib import Path
 
 import pytest
 
-from tests.support.crashed_runs import Left, crashed_at
+from crash.rivals import compete
+from tests.support.crashed_runs import Left, crashed_at, stopped_at
 from tests.support.postgres import require_url, schema
 
 EVENTS_MIN = 40
 SAMPLED = (
-    *(f"event:{number}" for number in (3, 4, 5, 7, 9, 12, 17, 24, 31, 40, 48)),
-    "before:1",
-    "after:1",
-    "before:3",
-    "after:5",
-    "after:6",
-    "after:7",
-    "before:13",
-    "after:13",
+    *(f"event:{number}" for number in (3, 5, 9, 17, 24, 40, 48)),
+    *("before:1", "after:1", "before:3", "after:6", "before:13", "after:13"),
+    *("uncommitted:2", "committed:5", "uncommitted:21", "committed:33", "uncommitted:54"),
+    *("git:5", "gitcut:5", "gitcut:14", "git:18", "gitcut:20"),
+)
+SAMPLED_ON_POSTGRESQL = (
+    *("event:9", "after:7", "before:13"),
+    *("uncommitted:3", "committed:21", "uncommitted:40", "committed:52"),
 )
 
 
@@ -49,7 +49,7 @@ def test_a_run_killed_once_ends_as_if_nothing_had_happened(
     same(crashed_at(tmp_path / "run", moment), calm)
 
 
-@pytest.mark.parametrize("moment", ["event:9", "event:33", "after:7", "before:13"])
+@pytest.mark.parametrize("moment", SAMPLED_ON_POSTGRESQL)
 def test_a_run_on_postgresql_killed_once_ends_as_if_nothing_had_happened(
     moment: str, calm: Left, tmp_path: Path
 ) -> None:
@@ -62,3 +62,21 @@ def test_a_run_killed_again_and_again_ends_as_if_nothing_had_happened(
 ) -> None:
     moments = [f"event:{number}" for number in (6, 11, 19, 33)]
     same(crashed_at(tmp_path / "run", *moments), calm)
+
+
+@pytest.mark.parametrize("moment", ["event:12", "event:30"])
+def test_a_zombie_that_wakes_after_its_lease_writes_nothing_and_says_so(
+    moment: str, calm: Left, tmp_path: Path
+) -> None:
+    before, after, said = stopped_at(tmp_path / "run", moment)
+    same(before, calm)
+    assert after == before
+    assert said.endswith("lost")
+
+
+def test_runs_that_two_workers_compete_for_through_kills_and_stops_end_as_if_undisturbed(
+    calm: Left, tmp_path: Path
+) -> None:
+    with schema(require_url()) as url:
+        for left in compete(tmp_path / "runs", url, seed=2, runs=3, faults=4):
+            same(left, calm)

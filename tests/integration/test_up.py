@@ -1,11 +1,13 @@
 """`headway up` as a process: one a home, a port, signals, and who is let in."""
 
 import json
+import os
 import re
 import resource
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,6 +17,7 @@ import pytest
 
 from headway.domain.values import Json
 from headway.server_lock import read_lock
+from tests.support.cli_reference import documented
 from tests.support.up import (
     EXIT_SECONDS_MAX,
     Up,
@@ -25,6 +28,7 @@ from tests.support.up import (
     structured,
     try_up,
     up,
+    up_with_worker,
 )
 
 TOKEN = "a-token-of-more-than-16-characters"
@@ -59,12 +63,56 @@ def test_a_person_is_told_where_it_serves_and_how_to_stop_it(tmp_path: Path) -> 
         command("--port", "0"), env=environment(tmp_path), stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        said = "".join(process.stdout.readline() for _ in range(4))
+        said = "".join(process.stdout.readline() for _ in range(5))
         process.terminate()
         assert process.wait(EXIT_SECONDS_MAX) == 0
     assert str(tmp_path / "home") in said
     assert re.search(r"http://127\.0\.0\.1:\d+/mcp", said)
+    assert re.search(r"http://127\.0\.0\.1:\d+/v1/runs; no worker is begun; headway worker", said)
     assert f"kill {process.pid}" in said
+
+
+def test_json_says_where_runs_are_and_whether_a_worker_drives_them(
+    served: Up, tmp_path: Path
+) -> None:
+    assert served.said["worker"] is False
+    assert set(served.said) == documented("up")
+    with up_with_worker(tmp_path) as server:
+        assert server.said["worker"] is True
+        path = str(server.said["runs"]).removeprefix(server.url)
+        assert server.get(path)[0] == 200
+
+
+def test_while_its_worker_drains_the_doctor_says_that_it_is_stopping(tmp_path: Path) -> None:
+    with up_with_worker(tmp_path) as server:
+        worker = its_worker(server)
+        os.kill(worker, signal.SIGSTOP)
+        try:
+            server.process.send_signal(signal.SIGTERM)
+            while _listens(server.port):
+                time.sleep(0.01)
+            looked = [
+                subprocess.run(
+                    [sys.executable, "-m", "headway", word],
+                    env=environment(tmp_path),
+                    capture_output=True,
+                    text=True,
+                    timeout=EXIT_SECONDS_MAX,
+                    check=False,
+                ).stdout
+                for word in ("doctor", "status")
+            ]
+        finally:
+            os.kill(worker, signal.SIGCONT)
+        assert server.process.wait(EXIT_SECONDS_MAX) == 0
+    for told in looked:
+        assert "is stopping" in told
+        assert "does not answer" not in told
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_a_second_server_on_a_home_is_refused_and_told_where_the_first_is(
@@ -308,3 +356,54 @@ def _fill(connection: socket.socket, request: bytes) -> None:
         except BlockingIOError:
             waited += 1
             time.sleep(0.1)
+
+
+def test_it_begins_a_worker_of_its_own_and_another_when_that_dies(tmp_path: Path) -> None:
+    with up_with_worker(tmp_path) as server:
+        first = its_worker(server)
+        os.kill(first, signal.SIGKILL)
+        second = its_worker(server, but=first)
+        assert server.get("/healthz")[0] == 200
+        assert "another begins in 1 s" in server.log()
+        assert server.stop() == 0
+        assert not Path(f"/proc/{second}").exists(), "it was told to stop, and did"
+
+
+def test_its_worker_ends_by_itself_when_the_server_is_killed(tmp_path: Path) -> None:
+    with up_with_worker(tmp_path) as server:
+        worker = its_worker(server)
+        server.kill()
+        deadline = time.monotonic() + EXIT_SECONDS_MAX
+        while _runs(worker):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def its_worker(server: Up, but: int = 0) -> int:
+    """Wait for the worker process that a server has begun, other than `but`."""
+    children = Path(f"/proc/{server.process.pid}/task")
+    deadline = time.monotonic() + EXIT_SECONDS_MAX
+    while time.monotonic() < deadline:
+        told = " ".join(each.read_text() for each in children.glob("*/children"))
+        found = [int(pid) for pid in told.split() if int(pid) != but and _works(int(pid))]
+        if found:
+            (worker,) = found
+            return worker
+        time.sleep(0.05)
+    pytest.fail("there is no worker")
+
+
+def _works(pid: int) -> bool:
+    """Tell whether a process is a worker that heeds signals: it has the store open."""
+    try:
+        holds = [str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return False
+    return any("headway.db" in each for each in holds)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,6 +1,7 @@
 """A run's worktree, on real repositories: made once, told what was left, ended with one commit."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,17 @@ def test_two_runs_of_one_workspace_do_not_meet(placed: Placed, workspace: Path) 
     assert (other.path / "a.txt").read_text() == "one\n"
 
 
+def test_many_worktrees_of_one_repository_are_made_at_once(tmp_path: Path, workspace: Path) -> None:
+    def made(number: int) -> str:
+        placed = Placed(tmp_path / "worktrees", workspace, RunId(f"task_{number}"))
+        assert placed.make() is None
+        return git(placed.path, "rev-parse", "HEAD")
+
+    with ThreadPoolExecutor(16) as pool:
+        heads = set(pool.map(made, range(32)))
+    assert heads == {git(workspace, "rev-parse", "HEAD")}
+
+
 def test_what_is_no_workspace_is_refused_before_anything_is_made(
     tmp_path: Path, workspace: Path
 ) -> None:
@@ -74,6 +86,16 @@ def test_a_dirty_workspace_is_not_worked_on_in_place(tmp_path: Path, workspace: 
     (workspace / "new.txt").write_text("not committed\n")
     fault = refused(tmp_path, workspace, in_place=True)
     assert fault.details["kind"] == "workspace_dirty"
+
+
+def test_in_place_a_detached_head_is_refused_with_what_to_do(
+    tmp_path: Path, workspace: Path
+) -> None:
+    git(workspace, "checkout", "-q", "--detach")
+    fault = refused(tmp_path, workspace, in_place=True)
+    assert fault.details["kind"] == "workspace_detached"
+    assert "git switch -c NAME" in fault.remedy
+    assert "--in-place" in fault.remedy
 
 
 def test_a_branch_that_is_anothers_is_refused_with_what_to_do(
@@ -187,6 +209,95 @@ def test_a_worktree_removed_under_the_run_is_made_again_and_told(
     assert (placed.path / "a.txt").read_text() == ("two\n" if committed else "one\n")
 
 
+def test_a_place_is_there_until_it_is_removed(
+    placed: Placed, tmp_path: Path, workspace: Path
+) -> None:
+    (workspace / "part").mkdir()
+    inside = Placed(tmp_path / "worktrees", workspace / "part", in_place=True)
+    assert placed.places.is_there(placed.planned)
+    assert inside.places.is_there(inside.planned)
+    (placed.path / ".git").unlink()
+    shutil.rmtree(workspace / "part")
+    assert not placed.places.is_there(placed.planned)
+    assert not inside.places.is_there(inside.planned)
+    assert "the workspace itself" in inside.forget()
+    assert known(workspace)[1] == BRANCH, "which is another run's"
+
+
+BRANCH = "headway/bug-fix/task_one"
+
+
+def known(workspace: Path) -> tuple[list[str], str]:
+    """Return the worktrees that git knows, without the workspace, and the branches of runs."""
+    told = git(workspace, "worktree", "list", "--porcelain").splitlines()
+    folders = [line.removeprefix("worktree ") for line in told if line.startswith("worktree ")]
+    branches = git(workspace, "for-each-ref", "--format=%(refname:short)", "refs/heads/headway")
+    return folders[1:], branches
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_of_a_worktree_that_was_removed_nothing_stays_and_other_worktrees_do(
+    placed: Placed, workspace: Path, tmp_path: Path, *, locked: bool
+) -> None:
+    other, away = tmp_path / "other", tmp_path / "away"
+    git(workspace, "worktree", "add", "-q", "--detach", str(other))
+    other.rename(away)  # as a disk that is not there at the moment
+    if locked:
+        git(workspace, "worktree", "lock", str(placed.path))
+    shutil.rmtree(placed.path)
+    assert placed.forget() == "Its branch held no commit of the run, and was deleted."
+    assert known(workspace) == ([str(other)], "")
+    assert placed.forget() == "Its branch is gone, too."
+
+
+def test_a_commit_of_a_worktree_that_was_removed_stays_on_its_branch(
+    placed: Placed, workspace: Path
+) -> None:
+    (placed.path / "a.txt").write_text("two\n")
+    made = commit(placed.path, "By the model")
+    shutil.rmtree(placed.path)
+    assert placed.forget() == f"Its branch {BRANCH} stays: it was moved, to {made}."
+    assert known(workspace) == ([], BRANCH)
+    assert git(workspace, "rev-parse", BRANCH) == made
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_commit_on_a_detached_head_of_a_removed_worktree_is_brought_to_the_branch(
+    placed: Placed, workspace: Path, *, before: bool
+) -> None:
+    if before:
+        (placed.path / "b.txt").write_text("b\n")
+        commit(placed.path, "On the branch")
+    git(placed.path, "switch", "-q", "--detach")
+    (placed.path / "a.txt").write_text("two\n")
+    made = commit(placed.path, "On no branch")
+    shutil.rmtree(placed.path)
+    assert placed.forget() == f"Its branch {BRANCH} stays: it was moved, to {made}."
+    assert known(workspace) == ([], BRANCH)
+    assert git(workspace, "rev-parse", BRANCH) == made
+
+
+def test_a_branch_that_somebody_stands_on_stays(placed: Placed, workspace: Path) -> None:
+    git(placed.path, "switch", "-q", "--detach")
+    git(workspace, "switch", "-q", BRANCH)
+    shutil.rmtree(placed.path)
+    said = f"Its branch {BRANCH} stays: it is checked out in {workspace}."
+    assert placed.forget() == said
+    assert known(workspace) == ([], BRANCH)
+
+
+def test_files_beside_a_lost_git_folder_stay_and_are_named(placed: Placed, workspace: Path) -> None:
+    (placed.path / ".git").unlink()
+    assert placed.forget().endswith(f"was deleted. What else is in {placed.path} stays.")
+    assert (placed.path / "a.txt").read_text() == "one\n"
+    assert known(workspace) == ([], "")
+
+
+def test_a_worktree_that_is_there_is_not_forgotten(placed: Placed, workspace: Path) -> None:
+    assert "is there again" in placed.forget()
+    assert known(workspace) == ([str(placed.path)], BRANCH)
+
+
 def test_a_commit_in_a_worktree_that_is_gone_says_so(placed: Placed) -> None:
     shutil.rmtree(placed.path)
     with pytest.raises(PreconditionFailed) as refusal:
@@ -204,4 +315,34 @@ def test_in_place_the_commit_stands_on_what_others_committed_meanwhile(
     (workspace / "a.txt").write_text("two\n")
     made = placed.commit()
     assert git(workspace, "rev-parse", "main^") == theirs
+    assert placed.commit() == made
+
+
+def test_a_worktree_whose_making_was_cut_off_is_made_whole(placed: Placed) -> None:
+    own = Path(git(placed.path, "rev-parse", "--absolute-git-dir"))
+    (own / "locked").write_text("initializing")
+    (own / "index.lock").write_text("")
+    (placed.path / "a.txt").unlink()
+    assert placed.make() is None
+    assert (placed.path / "a.txt").read_text() == "one\n"
+    assert git(placed.path, "status", "--porcelain") == ""
+    assert placed.make() is None
+
+
+def test_a_worktree_that_its_user_locked_is_left_as_it_is(placed: Placed) -> None:
+    git(placed.path, "worktree", "lock", "--reason", "mine", str(placed.path))
+    (placed.path / "a.txt").write_text("work\n")
+    assert placed.make() is None
+    assert (placed.path / "a.txt").read_text() == "work\n"
+
+
+def test_in_place_a_commit_is_found_below_what_others_committed_since(
+    tmp_path: Path, workspace: Path
+) -> None:
+    placed = Placed(tmp_path / "worktrees", workspace, in_place=True)
+    (workspace / "a.txt").write_text("work\n")
+    made = placed.commit()
+    assert made is not None
+    (workspace / "b.txt").write_text("theirs\n")
+    commit(workspace, "Theirs")
     assert placed.commit() == made

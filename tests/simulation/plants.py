@@ -18,8 +18,8 @@ class Through:
     def append(self, write: Write) -> tuple[Recorded, ...]:
         return self.inner.append(write)
 
-    def head(self, nonce: bytes) -> Head | None:
-        return self.inner.head(nonce)
+    def head(self, nonce: bytes, *, lately: bool = False) -> Head | None:
+        return self.inner.head(nonce, lately=lately)
 
     def mint(self, row: AttemptRow) -> None:
         self.inner.mint(row)
@@ -53,8 +53,8 @@ class Loses(Through):
 class Forgets(Through):
     """Says of every third ended attempt that it is open, so that a retry is decided afresh."""
 
-    def head(self, nonce: bytes) -> Head | None:
-        found = super().head(nonce)
+    def head(self, nonce: bytes, *, lately: bool = False) -> Head | None:
+        found = super().head(nonce, lately=lately)
         if found and found.row.outcome_at and self.nth(3):
             return replace(found, row=replace(found.row, outcome_at=None))
         return found

@@ -3,6 +3,7 @@
 `python -m tests.support.cli_reference` writes it anew; a test holds it to the commands.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import click
 from headway.cli.main import SECTIONS, cli
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
+DOCUMENTS = PAGE.with_name("cli-json.md").read_text("utf-8")
 WIDTH = 80
 TOP = """\
 # The command line
@@ -18,6 +20,14 @@ TOP = """\
 Each command as it describes itself; `make reference` writes this page. What `--json` prints stands
 in [cli-json.md](cli-json.md).
 """
+
+
+def documented(command: str) -> set[str]:
+    """Return the fields that the reference names for a command."""
+    rows = [line.split("|") for line in DOCUMENTS.splitlines() if line.startswith("| `")]
+    (row,) = [row for row in rows if f"`{command}`" in row[1]]
+    fields = re.sub(r"\([^)]*\)", "", row[2]).partition(";")[0]
+    return set(re.findall(r"`(\w+)`", fields))
 
 
 def reference() -> str:

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from headway.adapters.clock import SystemClock, SystemEntropy
@@ -35,7 +37,7 @@ SCRIPT = """
 turns:
   - name: look
     calls:
-      - bash: {command: "python3 check.py; cat calc.py"}
+      - bash: {command: "python3 -B check.py; cat calc.py"}
       - read_file: {path: calc.py}
   - name: looked
     expect: "return a - b"
@@ -82,9 +84,26 @@ turns:
 """
 
 
+# Before git: lets the process die in the middle of one of its own git commands.
+GIT = """#!/bin/sh
+real={real}
+[ "$CRASH_AT" ] && [ "$PPID" = "$(cat "$CRASH_FOLDER/pid")" ] || exec $real "$@"
+n=$(($(cat "$CRASH_FOLDER/gits") + 1))
+echo $n > "$CRASH_FOLDER/gits"
+case "$CRASH_AT" in
+  git:$n) kill -KILL $PPID; exec $real "$@" ;;
+  gitcut:$n) $real "$@" & sleep 0.003; kill -KILL $PPID $!; exit 1 ;;
+esac
+exec $real "$@"
+"""
+
+
 @dataclass(frozen=True)
 class Left:
-    """What a run leaves; all but `effects` and `events` is the same when it was disturbed."""
+    """What a run leaves; all from `effects` on may differ when it was disturbed.
+
+    The counts are those of the process that counted last, whichever of several that is.
+    """
 
     outcome: str
     tree: str
@@ -92,6 +111,9 @@ class Left:
     session: tuple[str, ...]
     effects: Counter[str]
     events: int
+    row: str
+    store_commits: int = field(compare=False)
+    git_commands: int = field(compare=False)
 
 
 def prepare(folder: Path) -> None:
@@ -102,6 +124,10 @@ def prepare(folder: Path) -> None:
     (folder / "script.yaml").write_text(SCRIPT)
     (folder / "repo" / "calc.py").write_text(CALC)
     (folder / "repo" / "check.py").write_text(CHECK)
+    shim = folder / "bin" / "git"
+    shim.parent.mkdir()
+    shim.write_text(GIT.format(real=shutil.which("git", path=os.defpath)))
+    shim.chmod(0o755)
     identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
     for words in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-qm", "Begin")):
         git(folder / "repo", *words)
@@ -110,37 +136,91 @@ def prepare(folder: Path) -> None:
 def crashed_at(folder: Path, *moments: str, url: str | None = None) -> Left:
     """Run, die at each moment in turn, go on undisturbed, and return what is left.
 
-    Events are counted from the run's first, effects from the first of their process. The store is
-    a file in the folder, or the PostgreSQL at `url`.
+    Events are counted from the run's first, all else from the first of their process. The store is
+    a file in the folder, or the PostgreSQL at `url`. Raises MomentNotMet.
     """
     prepare(folder)
     run, outcome = "new", ""
     for moment in (*moments, "never"):
         done = drive(run, folder, moment, url)
         told = done.stdout.split()
-        run = told[0]
+        run = told[0] if told else run
         dies = 0 if moment == "never" else -signal.SIGKILL
-        assert done.returncode == dies, f"{moment} was not met: {done.stdout}{done.stderr}"
-        outcome = told[-1]
-    return _left(folder, RunId(run), outcome, url)
+        if done.returncode == 0 != dies:
+            raise MomentNotMet(f"{moment} was not met")
+        assert done.returncode == dies, f"{moment}: {done.stdout}{done.stderr}"
+        outcome = told[-1] if told else ""
+    return left(folder, RunId(run), outcome, url)
+
+
+class MomentNotMet(Exception):
+    """The run ended before the moment to die came."""
 
 
 def drive(run: str, folder: Path, moment: str, url: str | None) -> subprocess.CompletedProcess[str]:
     """Drive a run in a process of its own until it ends or dies."""
+    with begin(run, folder, moment, url) as process:
+        out, err = process.communicate(timeout=SECONDS_MAX)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def stopped_at(folder: Path, moment: str, url: str | None = None) -> tuple[Left, Left, str]:
+    """Have a process stop at a moment for longer than its lease, and another end the run.
+
+    Returns what is left before the first one wakes, what is left when it has ended, and what it
+    says then.
+    """
+    prepare(folder)
+    with begin("new", folder, f"stop-{moment}", url, HEADWAY_LEASE_SECONDS="1") as zombie:
+        try:
+            assert zombie.stdout is not None
+            run = RunId(zombie.stdout.readline().strip())
+            _until_stopped(zombie)
+            done = drive(run, folder, "never", url)
+            assert done.returncode == 0, done.stderr
+            outcome = done.stdout.split()[-1]
+            before = left(folder, run, outcome, url)
+            zombie.send_signal(signal.SIGCONT)
+            out, err = zombie.communicate(timeout=SECONDS_MAX)
+        finally:
+            zombie.kill()
+    return before, left(folder, run, outcome, url), out.strip() or err
+
+
+def _until_stopped(process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + SECONDS_MAX
+    while Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        assert process.poll() is None, f"it ended before its moment: {process.communicate()}"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def begin(
+    run: str, folder: Path, moment: str, url: str | None, **more: str
+) -> subprocess.Popen[str]:
+    """Begin a process that drives a run."""
+    (folder / "gits").write_text("0")
+    environment = environment_of(folder, url, CRASH_FOLDER=str(folder), CRASH_AT=moment, **more)
+    command = [sys.executable, "-m", "tests.support.run_process", run, str(folder), moment]
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+
+
+def environment_of(folder: Path, url: str | None, **more: str) -> dict[str, str]:
+    """Return the environment of a process on the home in a folder."""
     environment = {
-        "PATH": os.defpath,
+        "PATH": os.pathsep.join([str(folder / "bin"), os.defpath]),
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
         "HEADWAY_HOME": str(folder / "home"),
         "HEADWAY_WORKFLOW_PATH": str(folder / "workflows"),
         "HOME": str(folder),
+        **more,
     }
     if url is not None:
         environment["HEADWAY_DATABASE_URL"] = url
-    command = [sys.executable, "-m", "tests.support.run_process", run, str(folder), moment]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS_MAX,
-        check=False,
-    )  # fmt: skip
+    return environment
 
 
 def git(folder: Path, *words: str) -> str:
@@ -155,14 +235,17 @@ def _opened(folder: Path, url: str | None) -> Store:
     return open_sqlite(folder / "home" / "headway.db", clock, entropy)
 
 
-def _left(folder: Path, run: RunId, outcome: str, url: str | None) -> Left:
+def left(folder: Path, run: RunId, outcome: str, url: str | None, *, of: int = 1) -> Left:
+    """Return what a run left, one of so many on this home."""
     store = _opened(folder, url)
     try:
         events: list[RunEvent] = [each.event for each in store.queue.scan(run)]
         (session,) = {each.session for each in events if isinstance(each, SessionJoined)}
         kinds = [type(each.event).__name__ for each in store.ledger.scan(session_stream(session))]
+        row = str(store.queue.find(run, 1))
         streams = [each for each in store.records.streams() if each.startswith("session:")]
-        assert streams == [session_stream(session)], "one run, one session"
+        assert session_stream(session) in streams
+        assert len(streams) == of, "one run, one session"
     finally:
         store.close()
     branch = f"headway/two-steps/{run}"
@@ -172,6 +255,17 @@ def _left(folder: Path, run: RunId, outcome: str, url: str | None) -> Left:
         tree=git(repo, "rev-parse", f"{branch}^{{tree}}"),
         commits=int(git(repo, "rev-list", "--count", f"HEAD..{branch}")),
         session=tuple(kinds),
-        effects=Counter((folder / "effects").read_text().split("\n")),
+        effects=Counter(
+            line.partition(" ")[2]
+            for line in (folder / "effects").read_text().splitlines()
+            if line.startswith(run)
+        ),
         events=len(events),
+        row=row,
+        store_commits=_counted(folder / "counts"),
+        git_commands=_counted(folder / "gits"),
     )
+
+
+def _counted(file: Path) -> int:
+    return int(file.read_text()) if file.exists() else 0

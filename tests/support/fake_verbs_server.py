@@ -50,6 +50,9 @@ class RoteVerbs:
                 pass
         return {"kind": "ok", "isComplete": True, "pending": None}
 
+    def takes_long(self, request: ContinueWorkflow) -> bool:
+        return False
+
     def checkpoint_workflow(self, request: CheckpointWorkflow) -> Reply:
         raise InvalidInput(f"{request.checkpoint_token} in /home/someone/x", remedy="Send another.")
 

@@ -1,7 +1,7 @@
 """The README's picture of the demo: a real run, as far as its verdict.
 
 `python -m tests.support.readme_demo` runs the demo and writes it anew; a test holds the README to a
-run, but for what is another each time: ports, processes, milliseconds.
+run, but for what is another each time: processes, ids, times.
 """
 
 import os
@@ -13,13 +13,17 @@ from bench.readme import README, replaced
 
 MARK = "demo"
 SECONDS_MAX = 120
-ENDS = "\nDone in "
+ENDS = "\nGive it a job of yours\n"
 CHANGING = (
-    (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"process \d+", "process PID"),
     (r"kill -9 \d+", "kill -9 PID"),
+    (r"goes on where \d+", "goes on where PID"),
+    (r"(task|sess)_\w+", "ID"),
+    (r"commit [0-9a-f]{40}", "commit ID"),
     (r"\d+ ms", "N ms"),
     (r"in [\d.]+s", "in Ns"),
+    (r" +[\d.]+ s\b", " N s"),
+    (r"money +time", "money time"),  # as wide as the times below it
 )
 
 

@@ -6,7 +6,8 @@ import sys
 
 def main() -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "headway", "up", "--port", "0", "--json"], stdout=subprocess.PIPE
+        [sys.executable, "-m", "headway", "up", "--no-worker", "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
     ) as server:
         assert server.stdout is not None
         assert server.stdout.readline(), "the server did not start"

@@ -69,5 +69,8 @@ class Placed:
     def make(self) -> str | None:
         return self.places.make(self.asked, self.planned)
 
+    def forget(self) -> str:
+        return self.places.forget(self.asked, self.planned)
+
     def commit(self) -> str | None:
         return self.places.commit(self.run, self.asked, self.planned, SESSION)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from headway.adapters.machine.processes import HostProcesses
 from headway.agent.tooling import output_name
 from headway.agent.tools.assembling import run_tools
 from headway.agent.tools.toolset import Toolset
@@ -57,7 +58,7 @@ class Workbench:
         self.outputs = KeptOutputs()
         environment = {"PATH": os.defpath, "HOME": str(root)} | more
         self.tools: Toolset = run_tools(
-            root, engine or AnsweringEngine(), self.outputs, environment
+            root, engine or AnsweringEngine(), self.outputs, HostProcesses(environment)
         )
 
     async def call(self, name: str, **arguments: Json) -> ToolResult:

@@ -162,7 +162,7 @@ def environment(root: Path, **more: str) -> dict[str, str]:
 
 
 def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "headway", "up", *words]
+    return [sys.executable, "-m", "headway", "up", "--no-worker", *words]
 
 
 def prepare(root: Path) -> Path:
@@ -188,23 +188,35 @@ def try_up(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[
 
 @contextmanager
 def up(root: Path, *words: str, port: str | None = "0", **more: str) -> Iterator[Up]:
-    """Start a server on the home under `root`, on any port unless told; kill it at the end."""
+    """Start a server on the home under `root`, on any port unless told; kill it at the end.
+
+    It has no worker; that is `up_with_worker`.
+    """
+    asked = ("--port", port) if port is not None else ()
+    with _started(root, command("--json", *asked, *words), environment(root, **more)) as server:
+        yield server
+
+
+@contextmanager
+def up_with_worker(root: Path, **more: str) -> Iterator[Up]:
+    """Start a server that begins a worker of its own; kill it at the end."""
+    line = [sys.executable, "-m", "headway", "up", "--json", "--port", "0"]
+    with _started(root, line, environment(root, **more)) as server:
+        yield server
+
+
+@contextmanager
+def _started(root: Path, line: list[str], variables: dict[str, str]) -> Iterator[Up]:
     prepare(root)
     log = root / f"log-{len(list(root.glob('log-*')))}"
-    asked = ("--port", port) if port is not None else ()
     with (
         log.open("wb") as stderr,
-        subprocess.Popen(
-            command("--json", *asked, *words),
-            env=environment(root, **more),
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-        ) as process,
+        subprocess.Popen(line, env=variables, stdout=subprocess.PIPE, stderr=stderr) as process,
     ):
         assert process.stdout is not None
         try:
-            line = process.stdout.readline()
-            assert line, log.read_text("utf-8")
-            yield Up(process, json.loads(line), log)
+            said = process.stdout.readline()
+            assert said, log.read_text("utf-8")
+            yield Up(process, json.loads(said), log)
         finally:
             process.kill()

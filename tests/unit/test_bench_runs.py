@@ -25,6 +25,9 @@ def test_a_tiny_run_measures_everything_it_names(
     assert any("largest of the bundled files" in name for name in names)
     assert len([name for name in names if name.startswith("catalogue: ")]) == 3
     assert any("lint, nothing known before" in name for name in names)
+    assert any("turn 30 / turn 5" in name for name in names)
+    assert any("3 at once in one worker" in name for name in names)
+    assert any("anthropic, at turn 30" in name for name in names)
     # Of so few calls a difference, such as a memory's growth, may come out on either side.
     differences = ("- F", "growth")
     absolute = [

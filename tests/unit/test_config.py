@@ -26,14 +26,24 @@ def test_settings_are_taken_from_the_environment(tmp_path: Path) -> None:
         "HEADWAY_HOST": "::1",
         "HEADWAY_PORT": "7000",
         "HEADWAY_TOKEN": " 0123456789abcdef\n",
+        "HEADWAY_ENGINE_URL": "http://elsewhere:7430",
+        "HEADWAY_ENGINE_TOKEN": "fedcba9876543210",
+        "HEADWAY_CHECKS": "Run",
     }
     settings = read_settings(environ)
     assert settings.home == Path("/home/ann/elsewhere")
     assert settings.workflow_path == (str(tmp_path),)
     assert (settings.gates, settings.log_level, settings.warnings) == ("enforce", "debug", ())
     assert (settings.host, settings.port, settings.token) == ("::1", 7000, "0123456789abcdef")
+    assert (settings.engine_url, settings.engine_token) == (
+        "http://elsewhere:7430",
+        "fedcba9876543210",
+    )
+    assert settings.checks == "run"
     assert "0123456789abcdef" not in repr(settings)
+    assert "fedcba9876543210" not in repr(settings)
     assert "HEADWAY_TOKEN" not in settings.environment
+    assert "HEADWAY_ENGINE_TOKEN" not in settings.environment
 
 
 @pytest.mark.parametrize(
@@ -42,6 +52,7 @@ def test_settings_are_taken_from_the_environment(tmp_path: Path) -> None:
         ("HEADWAY_HOME", "here", "absolute"),
         ("HEADWAY_WORKFLOW_PATH", "workflows", "absolute"),
         ("HEADWAY_GATES", "enforced", "Did you mean enforce?"),
+        ("HEADWAY_CHECKS", "on", "Use off or run."),
         ("HEADWAY_LOG_LEVEL", "loud", "Use debug or info"),
         ("HEADWAY_DATABASE_URL", "mysql://x", "postgresql://user:password@host:5432/database"),
         ("HEADWAY_DATABASE_URL", "postgresql://x:1o/y", "not the address"),

@@ -17,10 +17,19 @@ class Workplace(Protocol):
     async def plan(self) -> WorktreePlanned:
         """Return where the run is to work; nothing is made yet."""
 
+    async def is_there(self, planned: WorktreePlanned) -> bool:
+        """Tell whether a place that was made is still there."""
+
     async def make(self, planned: WorktreePlanned) -> str | None:
         """Make what was planned unless it is there; return what a dead tool left there, in words.
 
         None when nothing is wrong with it.
+        """
+
+    async def forget(self, planned: WorktreePlanned) -> str:
+        """Clear away what is left of a place that was removed; return what became of it, in words.
+
+        What a run committed there is kept.
         """
 
     async def commit(self, now: Conversation) -> str | None:
@@ -35,3 +44,4 @@ class Crew:
     tools: Callable[[str], Tools]  # from the path of the place, once it is made
     engine: SessionEngine
     place: Workplace
+    engine_url: str = ""  # where the engine is, when it is not in this process

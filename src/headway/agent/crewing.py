@@ -1,13 +1,12 @@
-"""The crew of a run on this machine: the engine in this process, tools in the run's own place."""
+"""The crew of a run on this machine: an engine, and tools in the run's own place."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from anyio.to_thread import run_sync
 
 from headway.agent.crew import Crew
-from headway.agent.direct_engine import DirectEngine
 from headway.agent.outputs import RecordedOutputs
 from headway.agent.tooling import Tools
 from headway.agent.tools.assembling import run_tools
@@ -17,6 +16,7 @@ from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import RunSubmitted, WorktreePlanned
 from headway.ports.engine import SessionEngine
 from headway.ports.models import Model
+from headway.ports.processes import Processes
 
 
 class Places(Protocol):
@@ -25,8 +25,14 @@ class Places(Protocol):
     def plan(self, run: RunId, submitted: RunSubmitted) -> WorktreePlanned:
         """Return where a run is to work; nothing is made yet."""
 
+    def is_there(self, planned: WorktreePlanned) -> bool:
+        """Tell whether a place that was made is still there."""
+
     def make(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str | None:
         """Make what was planned unless it is there; return what was left behind there, in words."""
+
+    def forget(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str:
+        """Clear away what is left of a place that was removed; return what became of it."""
 
     def commit(
         self, run: RunId, submitted: RunSubmitted, planned: WorktreePlanned, session: str
@@ -46,9 +52,17 @@ class PlaceOf:
         """Return where the run is to work."""
         return await run_sync(self._places.plan, self._run, self._submitted)
 
+    async def is_there(self, planned: WorktreePlanned) -> bool:
+        """Tell whether a place that was made is still there."""
+        return await run_sync(self._places.is_there, planned)
+
     async def make(self, planned: WorktreePlanned) -> str | None:
         """Make what was planned unless it is there."""
         return await run_sync(self._places.make, self._submitted, planned)
+
+    async def forget(self, planned: WorktreePlanned) -> str:
+        """Clear away what is left of a place that was removed; return what became of it."""
+        return await run_sync(self._places.forget, self._submitted, planned)
 
     async def commit(self, now: Conversation) -> str | None:
         """Bring the work into one commit and return it, or find it."""
@@ -59,15 +73,28 @@ class PlaceOf:
         )
 
 
-def crew_of(
-    runs: Runs, held: Held, model: Model, places: Places, environment: Mapping[str, str]
-) -> Crew:
-    """Return the crew. `environment` is what the tools' processes inherit."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provision:
+    """What a machine gives to a run: places, an engine, and what runs the commands of its tools."""
+
+    places: Places
+    engine: SessionEngine
+    processes: Processes
+    engine_url: str = ""
+
+
+def crew_of(runs: Runs, held: Held, model: Model, given: Provision) -> Crew:
+    """Return the crew of a run."""
     submitted = held.conversation.submitted
     assert submitted is not None
-    engine: SessionEngine = DirectEngine(runs.engine)
 
     def tools(path: str) -> Tools:
-        return run_tools(Path(path), engine, RecordedOutputs(runs, held.run), environment)
+        return run_tools(Path(path), given.engine, RecordedOutputs(runs, held.run), given.processes)
 
-    return Crew(model=model, tools=tools, engine=engine, place=PlaceOf(held.run, submitted, places))
+    return Crew(
+        model=model,
+        tools=tools,
+        engine=given.engine,
+        engine_url=given.engine_url,
+        place=PlaceOf(held.run, submitted, given.places),
+    )

@@ -5,39 +5,56 @@ nothing but the session's id.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Protocol
+
+import anyio
+from anyio.to_thread import run_sync
 
 from headway.application.continue_workflow import continue_workflow, outcome_reply
 from headway.application.engine import Engine
 from headway.application.loading import admit, load
 from headway.application.naming import unknown_session
 from headway.application.replies import pending, show_step
-from headway.application.requests import ContinueWorkflow, Reply, StartWorkflow
-from headway.application.start_workflow import session_called, start_workflow
-from headway.domain.ids import SessionId
-from headway.domain.values import Json
+from headway.application.requests import ContinueWorkflow, StartWorkflow
+from headway.application.start_workflow import start_workflow
+from headway.domain.ids import SessionId, session_called
+from headway.domain.tokens import sign, told_nonce
+from headway.ports.checks import Checker
 from headway.ports.engine import (
     AllDone,
-    GateWaits,
     Refused,
     SessionWanted,
     StepOpen,
     Whereabouts,
     Work,
 )
+from headway.ports.engine_answers import refused, waits
 
-_RETRY_TOKEN: Final = " with the retry token of this answer"  # which is kept here, not told
+
+class StoppableChecker(Checker, Protocol):
+    """A checker that whoever waits for it may end."""
+
+    def stop(self) -> None:
+        """End what runs, and run nothing more."""
 
 
 class DirectEngine:
-    """Drives one session through the verbs; see `SessionEngine`. Its gates are always enforced."""
+    """Drives one session through the verbs; see `SessionEngine`.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = replace(engine, gates="enforce")
+    Its gates are always enforced. `new_checker` makes what runs the checks of one hand-in, which
+    is stopped when the hand-in is cancelled.
+    """
+
+    def __init__(
+        self, engine: Engine, new_checker: Callable[[], StoppableChecker] | None = None
+    ) -> None:
+        self._engine = replace(engine, gates="enforce", checker=None)
+        self._new_checker = new_checker
+        self._limiter = anyio.CapacityLimiter(1)
         self._session = SessionId("")
-        self._token = ""
+        self._nonce = b""  # of the open attempt; its token is signed when it is needed
         self._current: Whereabouts | None = None
 
     async def start(self, wanted: SessionWanted) -> SessionId:
@@ -55,7 +72,21 @@ class DirectEngine:
 
     async def complete(self, work: Work) -> Whereabouts | Refused:
         """Hand in the work on the open step."""
-        return await asyncio.to_thread(self._complete, work)
+        checker = self._new_checker() if self._new_checker is not None else None
+        engine = replace(self._engine, checker=checker)
+        handed_in = asyncio.ensure_future(
+            # Checks may keep the thread for long: it is none of those that others wait for.
+            run_sync(self._complete, engine, work, limiter=self._limiter)
+        )
+        try:
+            return await asyncio.shield(handed_in)
+        except asyncio.CancelledError:
+            if checker is not None:
+                checker.stop()
+            with anyio.CancelScope(shield=True):  # every process it began is gone before we are
+                await asyncio.wait([handed_in])
+            handed_in.exception()  # nobody waits for it any more
+            raise
 
     def _start(self, wanted: SessionWanted) -> SessionId:
         start_workflow(
@@ -68,7 +99,7 @@ class DirectEngine:
                 call_key=wanted.call_key,
             ),
         )
-        session = session_called(self._engine, wanted.call_key)
+        session = session_called(self._engine.ledger_id, wanted.call_key)
         self._stand(session)
         return session
 
@@ -82,12 +113,12 @@ class DirectEngine:
             return self._current
         loaded = load(self._engine, admit(self._engine, summary.nonce))
         scene, attempt = loaded.scene, loaded.row.attempt
-        self._token = scene.token("ct", attempt)
+        self._nonce = loaded.row.nonce
         outcome = scene.state.attempts[attempt].outcome
         if outcome is not None:
-            self._current = _waits(outcome_reply(scene, outcome))
+            self._current = waits(outcome_reply(scene, outcome))
             return self._current
-        told = pending(scene, loaded.opened, show_step(scene, loaded.opened))
+        told = pending(scene, show_step(scene, loaded.opened))
         self._current = StepOpen(
             step=str(told["stepId"]),
             title=str(told["title"]),
@@ -97,49 +128,16 @@ class DirectEngine:
         )
         return self._current
 
-    def _complete(self, work: Work) -> Whereabouts | Refused:
+    def _complete(self, engine: Engine, work: Work) -> Whereabouts | Refused:
         handed_in = ContinueWorkflow(
-            continue_token=self._token,
+            continue_token=sign("ct", self._nonce, self._engine.keyring.lately().current),
             intent="advance",
             notes=work.notes,
             artifacts=work.artifacts,
             context=work.context,
         )
-        reply = continue_workflow(self._engine, handed_in)
+        reply = continue_workflow(engine, handed_in)
         if reply["kind"] != "blocked":
             return self._stand(self._session)
-        self._token = str(reply["retryContinueToken"])
-        return Refused(reasons=_reasons(reply), retryable=bool(reply["retryable"]))
-
-
-def _waits(reply: Reply) -> GateWaits:
-    """Return what a gate's answer says; no other outcome is met at a tip that is not complete."""
-    return GateWaits(
-        gate=str(reply["gateId"]), step=str(reply["stepId"]), command=str(reply["showCommand"])
-    )
-
-
-def _reasons(reply: Reply) -> tuple[str, ...]:
-    """Return what a blocked reply lacks, with what to send, and what it suggests."""
-    reasons = [
-        f"{blocker['message']} {blocker['suggestedFix']}".replace(_RETRY_TOKEN, "")
-        for blocker in _objects(_object(reply["blockers"])["blockers"])
-    ]
-    validation = _object(reply.get("validation"))
-    for part in ("issues", "suggestions"):
-        reasons += [str(text) for text in _list(validation.get(part)) if text not in reasons]
-    followup = _object(reply.get("assessmentFollowup"))
-    reasons += [f"{followup['title']}: {followup['guidance']}"] if followup else []
-    return tuple(reasons)
-
-
-def _object(value: Json) -> Reply:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list | tuple) else ()
-
-
-def _objects(value: Json) -> list[Reply]:
-    return [_object(each) for each in _list(value)]
+        self._nonce = told_nonce(str(reply["retryContinueToken"]))
+        return refused(reply)

@@ -5,20 +5,26 @@ and does not wait for it.
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 
 import anyio
+from anyio.to_thread import run_sync
 
 from headway.agent.crew import Crew
 from headway.agent.journal import Journal, Teller
 from headway.agent.loop import Loop
 from headway.agent.preparing import prepare
+from headway.application.resume_run import resume_run
 from headway.application.runs import Held, Runs
 from headway.domain.errors import Fault
-from headway.domain.runs.outcomes import Cancelled, Failed, Outcome
+from headway.domain.runs.acting import Stop, next_action
+from headway.domain.runs.outcomes import Cancelled, Failed, Outcome, Parked, is_rest
+from headway.ports.engine import GateWaits
 from headway.ports.queue import LeaseLost
 
 WATCH_SECONDS: Final = 1.0
+DECIDED: Final = "the gate's decision"  # by whom a run is resumed that had just parked
 
 
 async def drive(runs: Runs, held: Held, crew: Crew, tell: Teller) -> Outcome | None:
@@ -58,13 +64,40 @@ class _Drive:
         return None if self._lost else await self._recorded(outcome)
 
     async def _outcome(self) -> Outcome:
+        now = self._journal.conversation
+        over = next_action(now) if now.losses else None
+        if isinstance(over, Stop) and isinstance(over.outcome, Failed):
+            return over.outcome  # what it is prepared with may be what its workers are lost in
         try:
-            await prepare(self._journal, self._crew)
-            return await Loop(self._journal, self._crew).run()
+            return await prepare(self._journal, self._crew) or await self._driven()
         except Fault as fault:
             if fault.retry_after_ms is not None:
                 raise  # the store is away: whoever claims the run later goes on with it
-            return Failed(reason="fault", message=f"{fault.message} {fault.remedy}")
+            code = str(fault.details.get("kind") or fault.code.value)
+            return Failed(reason="fault", message=f"{fault.message} {fault.remedy}", code=code)
+
+    async def _driven(self) -> Outcome:
+        loop = Loop(self._journal, self._crew)
+        while True:
+            outcome = await loop.run()
+            if is_rest(outcome) and not await self._journal.rest(outcome):
+                continue  # somebody resumed or aborted it in that moment
+            if isinstance(outcome, Parked):
+                await self._unpark()
+            return outcome
+
+    async def _unpark(self) -> None:
+        """Have the run wait for a worker if its gate was decided before it was seen to rest.
+
+        Who decides looks for a run at rest afterwards; so one of the two finds the other.
+        """
+        session = self._journal.conversation.session
+        assert session is not None
+        with suppress(
+            Fault
+        ):  # somebody was first; or the engine is away, where gates are elsewhere
+            if not isinstance(await self._crew.engine.sync(session), GateWaits):
+                await run_sync(resume_run, self._journal.runs, self._journal.held.run, DECIDED)
 
     async def _recorded(self, outcome: Outcome | None) -> Outcome | None:
         abort = self._journal.conversation.abort
@@ -87,10 +120,8 @@ class _Drive:
                 self._lost = True
                 self._work.cancel()
                 return
-            except Fault as fault:
-                if fault.retry_after_ms is None:
-                    raise
-                continue  # a store that stays away is met by the loop, which tells of it
+            except Fault:
+                continue  # one that stays is met by the loop, which tells of it
 
     async def _look(self) -> None:
         await self._journal.refresh()

@@ -7,33 +7,33 @@ had again. So a run whose process died is gone on with by this same loop, begun 
 from typing import Final, assert_never
 
 import anyio
+from msgspec.structs import replace
 
+from headway.agent.asking import MESSAGE_MAX, Asking
 from headway.agent.crew import Crew
 from headway.agent.journal import Journal
 from headway.agent.memory import Memory
-from headway.agent.preparing import blobs_of, events_of, moved
+from headway.agent.nudging import cut_call, nudge
+from headway.agent.preparing import blobs_of, events_of, gone, moved, told
 from headway.agent.tooling import FatalToolError
 from headway.application.runs import text_blob
-from headway.domain.ids import digest
-from headway.domain.runs.conversation import CallModel, RunTools, Stop, Tell, next_action
-from headway.domain.runs.events import (
-    CallAsked,
-    ChangesCommitted,
-    ModelAsked,
-    ModelErred,
-    ModelReplied,
-    TextTold,
-    ToolEnded,
-    ToolStarted,
+from headway.domain.errors import PreconditionFailed
+from headway.domain.runs.acting import (
+    CallModel,
+    Compact,
+    Note,
+    Nudge,
+    RunTools,
+    Stop,
+    next_action,
 )
-from headway.domain.runs.messages import Reply, ToolCall, ToolResult
-from headway.domain.runs.outcomes import Failed, Outcome, Stuck, Success
-from headway.ports.models import ModelFailed
+from headway.domain.runs.events import CallAsked, ChangesCommitted, ToolEnded, ToolStarted
+from headway.domain.runs.messages import ToolResult
+from headway.domain.runs.outcomes import Failed, Outcome, Success
 
-SILENCE_SECONDS_MAX: Final = 600
-WAIT_MS_FIRST: Final = 1_000
-WAIT_MS_MAX: Final = 60_000
-MESSAGE_MAX: Final = 2_000
+LOOK_SECONDS: Final = 0.5
+COMMIT_WAITS_SECONDS: Final = (1.0, 5.0, 25.0)  # between the tries of a commit that git refuses
+NOT_TAKEN: Final = "The JSON that ended your turn was read as the arguments of complete_step:"
 
 
 class Loop:
@@ -45,83 +45,90 @@ class Loop:
         self._memory = Memory(journal.runs)
         place = journal.conversation.worktree
         assert place is not None, "a run is prepared before its first turn"
+        self._planned = place
         self._tools = crew.tools(place.path)
+        self._asking = Asking(journal, crew, self._memory, self._tools.specs)
 
     async def run(self) -> Outcome:
         """Take turns until the run is over and return how; that is not recorded here.
 
         Raises LeaseLost and Fault.
         """
-        while True:
+        outcome: Outcome | None = None
+        while outcome is None:
             await self._journal.refresh()
-            action = next_action(self._journal.conversation)
-            match action:
-                case Stop(outcome=outcome):
-                    if not isinstance(outcome, Success) or self._journal.conversation.committed:
-                        return outcome
-                    commit = await self._crew.place.commit(self._journal.conversation)
-                    await self._journal.record(ChangesCommitted(commit=commit))
-                case Tell(text=text, origin=origin):
-                    blob = text_blob(text)
-                    told = TextTold(text=blob.digest, origin=origin)
-                    await self._journal.record(told, blobs=(blob,))
-                case CallModel():
-                    silence = await self._ask(action)
-                    if silence is not None:
-                        return silence
-                case RunTools(calls=calls):
-                    fatal = await self._use(calls[0])
-                    if fatal is not None:
-                        return fatal
-                case _:
-                    assert_never(action)
+            outcome = await self._act()
+        return outcome
 
-    async def _ask(self, action: CallModel) -> Stuck | None:
-        await anyio.sleep(action.wait_ms / 1_000)
-        await self._journal.record(ModelAsked(turn=action.turn))
-        request = await self._memory.request(self._journal.conversation, self._tools.specs)
-        began = anyio.current_time()
-        try:
-            with anyio.fail_after(SILENCE_SECONDS_MAX):
-                reply = await self._crew.model.reply(request)
-        except TimeoutError:
-            message = f"no word from the model for {SILENCE_SECONDS_MAX} seconds"
-            return Stuck(sign="silence", message=message)
-        except ModelFailed as failure:
-            erred = ModelErred(
-                turn=action.turn,
-                problem=failure.problem,
-                message=str(failure)[:MESSAGE_MAX],
-                wait_ms=self._wait_ms(failure),
-                duration_ms=_since(began),
-            )
-            await self._journal.record(erred)
-            return None
-        blob = self._memory.keep(reply)
-        replied = ModelReplied(
-            turn=action.turn,
-            reply=blob.digest,
-            stop=reply.stop,
-            model=reply.model,
-            calls=tuple(map(_asked, reply.calls)),
-            usage=reply.usage,
-            duration_ms=_since(began),
-        )
-        await self._journal.record(replied, blobs=(blob,))
+    async def _act(self) -> Outcome | None:
+        """Do the one thing that is next; return the end when there is one."""
+        now = self._journal.conversation
+        action = next_action(now, self._asking.room)
+        match action:
+            case Stop(outcome=outcome):
+                unfinished = isinstance(outcome, Success) and now.committed is None
+                return await self._commit() if unfinished else outcome
+            case Nudge(why=why):
+                assert now.said is not None
+                text = nudge(why, now.said, self._crew.model.traits)
+                news = (told(text, "nudge"),)
+                await self._journal.record(*events_of(news), blobs=blobs_of(news))
+                return None
+            case Note(event=event):
+                await self._journal.record(event)
+                return None
+            case CallModel():
+                return await self._asking.turn(action) if await self._waited(action) else None
+            case Compact():
+                return await self._asking.summary(action) if await self._waited(action) else None
+            case RunTools(calls=calls):
+                return await self._use(calls[0])
+            case _:
+                assert_never(action)
+
+    async def _commit(self) -> Failed | None:
+        if not await self._crew.place.is_there(self._planned):
+            return await gone(self._planned, self._crew.place)
+        commit = await self._committed()
+        await self._journal.record(ChangesCommitted(commit=commit))
         return None
+
+    async def _committed(self) -> str | None:
+        """Have the work committed; again where another program, or a full disk, was in the way."""
+        for seconds in COMMIT_WAITS_SECONDS:
+            try:
+                return await self._crew.place.commit(self._journal.conversation)
+            except PreconditionFailed:
+                await anyio.sleep(seconds)
+        return await self._crew.place.commit(self._journal.conversation)
+
+    async def _waited(self, action: CallModel | Compact) -> bool:
+        """Wait before the call; False when something else is to be done first by then."""
+        until = anyio.current_time() + action.wait_ms / 1_000
+        while (left := until - anyio.current_time()) > 0:
+            await anyio.sleep(min(left, LOOK_SECONDS))
+            now = self._journal.conversation  # the watch has read on
+            if next_action(now, self._asking.room) != action:
+                return False
+        return True
 
     async def _use(self, asked: CallAsked) -> Failed | None:
         said = self._journal.conversation.said
         assert said is not None
-        call = _call(await self._memory.reply(said.reply), asked)
+        reply = await self._memory.reply(said.reply)
+        call = next(call for call in reply.calls if call.id == asked.id)
         await self._journal.record(ToolStarted(call=call.id))
         began = anyio.current_time()
         try:
-            result = await self._tools.run(call)
+            result = cut_call(reply, call, self._crew.model.traits) or await self._tools.run(call)
         except FatalToolError as fatal:
             message = f"{fatal} {fatal.remedy}"[:MESSAGE_MAX]
             return Failed(reason="tool_fatal", message=message)
-        await self._ended(result, _since(began))
+        if reply.answered and result.failed:
+            result = replace(result, text=f"{NOT_TAKEN}\n{result.text}")
+        await self._ended(result, round((anyio.current_time() - began) * 1_000))
+        if result.failed and not await self._crew.place.is_there(self._planned):
+            return await gone(self._planned, self._crew.place)
         return None
 
     async def _ended(self, result: ToolResult, duration_ms: int) -> None:
@@ -137,24 +144,3 @@ class Loop:
         news = moved(self._journal.conversation, await self._crew.engine.current())
         blobs = (text, whole) if whole else (text,)
         await self._journal.record(ended, *events_of(news), blobs=(*blobs, *blobs_of(news)))
-
-    def _wait_ms(self, failure: ModelFailed) -> int:
-        """Return how long to wait: twice as long each time, spread by chance, or as asked."""
-        errors = self._journal.conversation.errors
-        most: int = min(WAIT_MS_FIRST << errors, WAIT_MS_MAX)
-        (chance,) = self._journal.runs.engine.entropy.draw(1)
-        own = most // 2 + most // 2 * chance // 255
-        return max(own, failure.retry_after_ms or 0)
-
-
-def _asked(call: ToolCall) -> CallAsked:
-    arguments = digest(call.arguments.encode("utf-8", "surrogatepass"))
-    return CallAsked(id=call.id, name=call.name, arguments=arguments)
-
-
-def _call(reply: Reply, asked: CallAsked) -> ToolCall:
-    return next(call for call in reply.calls if call.id == asked.id)
-
-
-def _since(began: float) -> int:
-    return round((anyio.current_time() - began) * 1_000)

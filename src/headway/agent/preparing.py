@@ -1,10 +1,11 @@
 """Before the first turn, and before the first after a crash: the place, the session, the step."""
 
-from typing import assert_never
+from typing import Final, assert_never
 
-from headway.agent.crew import Crew
+from headway.agent.crew import Crew, Workplace
 from headway.agent.journal import Journal
 from headway.application.runs import text_blob
+from headway.domain.errors import Fault
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import (
     GateReached,
@@ -13,30 +14,44 @@ from headway.domain.runs.events import (
     StepReached,
     TextTold,
     WorkflowCompleted,
+    WorktreePlanned,
 )
+from headway.domain.runs.messages import Origin
+from headway.domain.runs.outcomes import Failed
+from headway.domain.runs.parts import ToldPart
 from headway.domain.values import Value
 from headway.ports.engine import AllDone, GateWaits, SessionWanted, StepOpen, Whereabouts
 from headway.ports.ledger import Blob
 
-SYSTEM = """\
+SYSTEM: Final = """\
 You work on your own in a git worktree, at {path}, on this goal:
 
 {goal}
 
 The work is split into steps. You are given one step at a time and learn of the next when this one \
-is complete. Do what the step asks for with the tools you have, then call complete_step with notes \
+is complete. Do what the step asks for with the tools you have, then {hand_in} with notes \
 on what you did and found; they are all that later steps know of it. Nobody answers questions: \
 decide what is sensible, and say in your notes what you assumed. Stay inside the worktree. Do not \
 commit, push or merge: that is done for you at the end.\
 """
+CALL: Final = "call complete_step"
+ANSWER: Final = "end your turn with one JSON object"
+GONE: Final = (
+    "the worktree {path} was removed under the run, and with it what was not committed there. "
+    "{left} Start the run again."
+)
+UNFORGOTTEN: Final = "What is left of it could not be cleared away: {why}"
 
 
-async def prepare(journal: Journal, crew: Crew) -> None:
-    """Bring the run to where its model can be asked. Raises Fault."""
+async def prepare(journal: Journal, crew: Crew) -> Failed | None:
+    """Bring the run to where its model can be asked, or return why it cannot. Raises Fault."""
     if journal.conversation.worktree is None:
         await journal.record(await crew.place.plan())
     planned = journal.conversation.worktree
     assert planned is not None
+    if journal.conversation.worked and not await crew.place.is_there(planned):
+        # Made anew it would lack what was done, and nobody would know.
+        return await gone(planned, crew.place)
     left = await crew.place.make(planned)
     if journal.conversation.joined is None:
         await _join(journal, crew, planned.path)
@@ -45,9 +60,19 @@ async def prepare(journal: Journal, crew: Crew) -> None:
     where = await crew.engine.sync(session)
     news = moved(journal.conversation, where)
     if left is not None and journal.conversation.claims > 1:
-        news = (*news, told(left))
+        news = (*news, *_noticed(journal.conversation, left))
     if news:
         await journal.record(*events_of(news), blobs=blobs_of(news))
+    return None
+
+
+async def gone(planned: WorktreePlanned, place: Workplace) -> Failed:
+    """Clear away what is left of a place that was taken away, and return the run's end."""
+    try:
+        left = await place.forget(planned)
+    except Fault as fault:  # the run ends for the same reason, and says so
+        left = UNFORGOTTEN.format(why=fault.message)
+    return Failed(reason="worktree_gone", message=GONE.format(path=planned.path, left=left))
 
 
 class News(Value):
@@ -67,10 +92,10 @@ def blobs_of(news: tuple[News, ...]) -> tuple[Blob, ...]:
     return tuple(each.blob for each in news if each.blob is not None)
 
 
-def told(text: str) -> News:
-    """Return that the model is told what it is to do now."""
+def told(text: str, origin: Origin) -> News:
+    """Return that the model is told something."""
     blob = text_blob(text)
-    return News(event=TextTold(text=blob.digest, origin="step"), blob=blob)
+    return News(event=TextTold(text=blob.digest, origin=origin), blob=blob)
 
 
 def moved(now: Conversation, where: Whereabouts) -> tuple[News, ...]:
@@ -78,7 +103,7 @@ def moved(now: Conversation, where: Whereabouts) -> tuple[News, ...]:
     event = _event(now, where)
     if event is None:
         return ()
-    step = (told(where.prompt),) if isinstance(where, StepOpen) else ()
+    step = (told(where.prompt, "step"),) if isinstance(where, StepOpen) else ()
     return (News(event=event), *step)
 
 
@@ -97,6 +122,13 @@ def _event(now: Conversation, where: Whereabouts) -> RunEvent | None:
             assert_never(where)
 
 
+def _noticed(now: Conversation, left: str) -> tuple[News, ...]:
+    """Return that the model is told what was left behind, unless it is about to hear just that."""
+    news = told(left, "notice")
+    known = [part.text for part in now.unheard if isinstance(part, ToldPart)]
+    return () if news.blob is not None and news.blob.digest in known else (news,)
+
+
 async def _join(journal: Journal, crew: Crew, path: str) -> None:
     submitted = journal.conversation.submitted
     assert submitted is not None
@@ -107,5 +139,7 @@ async def _join(journal: Journal, crew: Crew, path: str) -> None:
         call_key=journal.held.run,
     )
     session = await crew.engine.start(wanted)
-    system = text_blob(SYSTEM.format(path=path, goal=submitted.goal))
-    await journal.record(SessionJoined(session=session, system=system.digest), blobs=(system,))
+    hand_in = ANSWER if crew.model.traits.answers else CALL
+    system = text_blob(SYSTEM.format(path=path, goal=submitted.goal, hand_in=hand_in))
+    joined = SessionJoined(session=session, system=system.digest, engine=crew.engine_url)
+    await journal.record(joined, blobs=(system,))

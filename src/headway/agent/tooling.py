@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from headway.domain.ids import Digest, digest
 from headway.domain.runs.messages import ToolCall, ToolResult, ToolSpec
 
+COMPLETE_STEP: Final = "complete_step"  # the tool that hands in a step
 OUTPUT_PREFIX: Final = "out_"
 OUTPUT_CHARACTERS: Final = 16
 

@@ -1,6 +1,7 @@
 """Abort a run: at once when nobody drives it, else its worker is told."""
 
-from headway.application.runs import Runs, append_outside, has_ended, is_driven, named_run
+from headway.application.naming_runs import named_run
+from headway.application.runs import Runs, append_outside, has_ended, is_driven, stop_at
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import AbortAsked, RunEnded, RunEvent
 from headway.domain.runs.outcomes import Cancelled
@@ -20,8 +21,8 @@ def abort_run(runs: Runs, name: str, by: str, reason: str = "") -> Task:
             raise has_ended(row.run, str(row.outcome))
         if is_driven(runs, row):
             return (() if now.abort else (asked,)), None
-        ended = RunEnded(outcome=Cancelled(by=by, reason=reason))
-        return (asked, ended), Move(state="ended", outcome="cancelled")
+        outcome = Cancelled(by=by, reason=reason)
+        return (asked, RunEnded(outcome=outcome)), stop_at(now, outcome)
 
     append_outside(runs, task.run, decide)
     (row,) = runs.queue.find(task.run, 1)

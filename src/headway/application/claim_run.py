@@ -1,12 +1,14 @@
-"""Claim a run: the one named, or the next that waits. A dead owner's lease ends first, at once."""
+"""Claim a run: the one named, or the next that waits.
 
-from typing import Final
+The leases of processes that are gone end first, at once. What an earlier claim of the run left
+running on this machine is ended before the run is handed out, so that nobody else works in its
+place. A run whose stream is damaged is set aside, so that those behind it have their turn.
+"""
 
 from headway.application.runs import Held, Runs, folded
-from headway.domain.ids import RunId
+from headway.domain.errors import SessionNotHealthy
+from headway.domain.ids import RunId, StreamId, run_of
 from headway.ports.queue import Claiming
-
-CLAIMED_LOOKED_AT_MAX: Final = 1_000
 
 
 def claim_run(
@@ -16,22 +18,34 @@ def claim_run(
     per_workspace_max: int | None = None,
     claimed_max: int | None = None,
 ) -> Held | None:
-    """Return the run that is now held by this process; None when there is none to be had."""
-    now = runs.engine.clock.now_ms()
-    for task in runs.queue.tasks(("claimed",), CLAIMED_LOOKED_AT_MAX):
-        stands = task.lease_until > now and task.owner is not None
-        if stands and task.owner is not None and runs.owners.is_gone(task.owner):
-            runs.queue.expire(task.run, task.fence)
-    claimed = runs.queue.claim(
-        Claiming(
-            owner=runs.owners.me(),
-            ttl_ms=runs.terms.ttl_ms,
-            run=run,
-            per_workspace_max=per_workspace_max,
-            claimed_max=claimed_max,
-        )
+    """Return the run that is now held by this process; None when there is none to be had.
+
+    Raises SessionNotHealthy when the run named is damaged.
+    """
+    for holder in runs.queue.holders():
+        if runs.owners.is_gone(holder.owner):
+            runs.queue.expire_all(holder.owner)
+    claiming = Claiming(
+        owner=runs.owners.me(),
+        ttl_ms=runs.terms.ttl_ms,
+        run=run,
+        per_workspace_max=per_workspace_max,
+        claimed_max=claimed_max,
     )
+    while True:
+        try:
+            return _claimed(runs, claiming)
+        except SessionNotHealthy as fault:
+            damaged = run_of(StreamId(str(fault.details.get("stream"))))
+            if damaged is None or run is not None:
+                raise
+            runs.queue.set_aside(damaged)
+
+
+def _claimed(runs: Runs, claiming: Claiming) -> Held | None:
+    claimed = runs.queue.claim(claiming)
     if claimed is None:
         return None
+    left = runs.owners.end_work_of(claimed.run, claimed.fence) if claimed.fence > 1 else 0
     conversation = folded(runs.queue.scan(claimed.run))
-    return Held(run=claimed.run, fence=claimed.fence, conversation=conversation)
+    return Held(run=claimed.run, fence=claimed.fence, conversation=conversation, left=left)

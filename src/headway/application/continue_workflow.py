@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from headway.application.checking import checks_due, settle_checked
 from headway.application.engine import Engine
 from headway.application.loading import Loaded, load, open_allowed, or_purged
 from headway.application.recording import record
@@ -10,7 +11,6 @@ from headway.application.replaying import log_replay
 from headway.application.replies import advanced_reply, blocked_reply, gate_reply
 from headway.application.requests import ContinueWorkflow, Reply
 from headway.application.scene import Scene
-from headway.application.settling import settle
 from headway.domain.commands import Advance, Facts
 from headway.domain.decide import decide
 from headway.domain.decision import Accepted, Replayed
@@ -30,7 +30,18 @@ def continue_workflow(engine: Engine, request: ContinueWorkflow) -> Reply:
         with or_purged(engine, admitted.nonce):
             return rehydrate(engine, load(engine, admitted))
     admitted = open_allowed(engine, request.continue_token, frozenset({"ct"}))
-    return settle(engine, admitted, lambda loaded: _advance(engine, loaded, request))
+    return settle_checked(
+        engine, admitted, request, lambda loaded: _advance(engine, loaded, request)
+    )
+
+
+def takes_long(engine: Engine, request: ContinueWorkflow) -> bool:
+    """Tell whether checks are run for this call, which may take as long as they are allowed."""
+    if engine.checker is None or request.intent == "rehydrate":
+        return False
+    admitted = open_allowed(engine, request.continue_token, frozenset({"ct"}))
+    with or_purged(engine, admitted.nonce):
+        return checks_due(engine, admitted, request) is not None
 
 
 def _advance(engine: Engine, loaded: Loaded, request: ContinueWorkflow) -> Reply:

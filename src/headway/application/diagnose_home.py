@@ -6,18 +6,18 @@ Every part is looked at, whatever was found before; nothing is made, mended or b
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from headway import __version__
 from headway.application.describe_home import ServerStatus, server_status
+from headway.application.diagnose_runs import run_findings
+from headway.application.findings import Finding
 from headway.application.home import Home
 from headway.domain.errors import Fault
-from headway.domain.values import Value
 from headway.ports.machine import Process
 from headway.ports.onlooker import StoreFacts
 
-Level: TypeAlias = Literal["ok", "warning", "problem"]
-
+UNCONFINED: Final = "no command of a run is confined by it yet"
 PORT_DEFAULT: Final = 7430
 LOOPBACK: Final = "127.0.0.1"
 FREE_BYTES_LOW: Final = 1 << 30
@@ -28,15 +28,6 @@ CLOCK_MS_MIN: Final = 1_735_689_600_000  # the beginning of 2025, before which n
 GIT_MIN: Final = (2, 31)  # answers `rev-parse --path-format`
 OTHERS: Final = 0o077
 SQLITE_SUFFIXES: Final = ("", "-wal", "-shm")
-
-
-class Finding(Value, omit_defaults=False):
-    """What was found out about one part; `remedy` says what to do unless all is well."""
-
-    part: str
-    level: Level
-    told: str
-    remedy: str = ""
 
 
 def diagnose_home(home: Home) -> tuple[Finding, ...]:
@@ -61,6 +52,7 @@ def _findings(home: Home) -> Iterator[Finding]:
             yield _lone_sqlite(facts.product)
         yield _keys(facts)
         yield _clock(home.clock.now_ms(), facts.newest_at)
+        yield from run_findings(home, facts)
     yield _git(home.machine.version_of("git"))
     yield _sandbox(home)
     server = server_status(home)
@@ -216,20 +208,27 @@ def _git(version: str | None) -> Finding:
 def _sandbox(home: Home) -> Finding:
     version = home.machine.version_of("bwrap")
     if version is None:
-        told, remedy = "not found", "Install bubblewrap."
+        told, remedy = "not found", "Install bubblewrap: the sandbox that is to come needs it."
     elif not home.machine.can_sandbox():
         told = f"{version} cannot make a sandbox here"
         remedy = "Allow unprivileged user namespaces (a setting of kernel or container)."
     else:
-        return Finding(part="bubblewrap", level="ok", told=version.removeprefix("bubblewrap "))
-    told += ": commands that Headway runs itself are not confined"
-    return Finding(part="bubblewrap", level="warning", told=told, remedy=remedy)
+        told = version.removeprefix("bubblewrap ")
+        return Finding(part="bubblewrap", level="ok", told=f"{told}; {UNCONFINED}")
+    return Finding(part="bubblewrap", level="warning", told=f"{told}; {UNCONFINED}", remedy=remedy)
 
 
 def _server(server: ServerStatus | None) -> Finding:
     if server is None:
         return Finding(part="server", level="ok", told="none runs on this home")
     told = f"pid {server.pid} at {server.url}"
+    if server.stopping:
+        return Finding(
+            part="server",
+            level="warning",
+            told=f"pid {server.pid} is stopping: it takes no calls, and lets turns of runs end",
+            remedy=f"None needed; to cut the turns off: kill {server.pid}",
+        )
     if server.answer_ms is None:
         return Finding(
             part="server",

@@ -1,32 +1,84 @@
 """List the runs, the last submitted first."""
 
+from typing import Final, Literal, TypeAlias, get_args
+
 from headway.application.requests import Reply
-from headway.application.runs import Runs, is_driven
+from headway.application.runs import ALL, UNFINISHED, Runs, is_driven
+from headway.domain.errors import InvalidInput
+from headway.domain.runs.outcomes import OutcomeKind
+from headway.domain.values import Value
 from headway.ports.queue import Task, TaskState
 
-ALL: tuple[TaskState, ...] = ("queued", "claimed", "resting", "ended")
-UNFINISHED: tuple[TaskState, ...] = ("queued", "claimed", "resting")
+RunState: TypeAlias = Literal["queued", "running", "stalled", "resting", "ended"]
+LOOKED_AT_MAX: Final = 10_000
+STATES: Final[tuple[str, ...]] = (*get_args(RunState), *get_args(OutcomeKind))
 
 
-def list_runs(runs: Runs, limit: int, *, unfinished: bool = False) -> Reply:
-    """Return the rows; `state` is `stalled` where the lease of a claimed run is over."""
-    tasks = runs.queue.tasks(UNFINISHED if unfinished else ALL, limit)
-    return {"runs": [told_row(runs, task) for task in tasks]}
+class RunFilter(Value):
+    """Which runs are asked for. `state` is a state, or an outcome; all that is None matches any."""
+
+    state: str | None = None
+    workflow_id: str | None = None
+    workspace: str | None = None
+    unfinished: bool = False
+
+
+def list_runs(runs: Runs, limit: int, wanted: RunFilter | None = None) -> Reply:
+    """Return the rows; `state` is `stalled` where the lease of a claimed run is over.
+
+    Raises InvalidInput for a state that is none.
+    """
+    wanted = wanted or RunFilter()
+    tasks = runs.queue.tasks(
+        _states(wanted),
+        limit if wanted.state is None else LOOKED_AT_MAX,
+        workflow_id=wanted.workflow_id,
+        workspace=wanted.workspace,
+    )
+    rows = [told_row(runs, task) for task in tasks]
+    if wanted.state is not None:
+        rows = [row for row in rows if wanted.state in (row["state"], row["outcome"])]
+    return {"runs": list(rows[:limit])}
 
 
 def told_row(runs: Runs, task: Task) -> Reply:
     """Return a row in the wire's names."""
-    state: str = task.state
-    if state == "claimed":
-        state = "running" if is_driven(runs, task) else "stalled"
     return {
         "run": task.run,
-        "state": state,
+        "state": state_of(runs, task),
         "outcome": task.outcome,
         "workflow": task.workflow_id,
         "goal": task.goal,
         "workspace": task.workspace,
+        "priority": task.priority,
         "claims": task.fence,
         "submittedAt": task.submitted_at,
         "updatedAt": task.updated_at,
     }
+
+
+def state_of(runs: Runs, task: Task) -> RunState:
+    """Return the state of a run as people know it."""
+    if task.state == "claimed":
+        return "running" if is_driven(runs, task) else "stalled"
+    return task.state
+
+
+def _states(wanted: RunFilter) -> tuple[TaskState, ...]:
+    match wanted.state:
+        case None:
+            return UNFINISHED if wanted.unfinished else ALL
+        case "queued":
+            return ("queued",)
+        case "running" | "stalled":
+            return ("claimed",)
+        case "resting" | "paused" | "parked":
+            return ("resting",)
+        case state if state in STATES:
+            return ("ended",)
+        case state:
+            raise InvalidInput(
+                f"There is no state {state[:40]!r} of a run.",
+                remedy=f"Give one of {', '.join(STATES)}.",
+                details={"kind": "state", "states": list(STATES)},
+            )

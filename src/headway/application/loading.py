@@ -2,7 +2,8 @@
 
 Two reads, however long the session is: the attempt's row with the stream's version, and the few
 events it names (the start, the one that opened the node, those that hold its context, and its
-outcome). The result is a partial `SessionState`; `decide` cannot tell it from the whole.
+outcome). The result is a partial `SessionState`; `decide` cannot tell it from the whole. Where what
+comes of it is an append, the store may answer both from what this process wrote or read before.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,6 +38,10 @@ from headway.ports.ledger import AttemptRow
 
 WORKFLOWS_CACHED_MAX = 256
 
+_OPENS = (SessionStarted, StepAdvanced, PreferencesChanged)
+_CHANGES_CONTEXT = (SessionStarted, StepAdvanced)
+_ENDS = (StepAdvanced, AdvanceBlocked, GateOpened)
+
 
 class Admitted(Value):
     """The attempt a caller may speak of, and the key that signs the tokens told in return."""
@@ -46,10 +51,11 @@ class Admitted(Value):
 
 
 class Loaded(Value):
-    """A session as one attempt sees it, and that attempt's row."""
+    """A session as one attempt sees it, and that attempt's row; `remembered` as of its head."""
 
     row: AttemptRow
     scene: Scene
+    remembered: bool = False
 
     @property
     def opened(self) -> Opened:
@@ -102,13 +108,13 @@ def or_purged(engine: Engine, nonce: bytes) -> Iterator[None]:
         raise
 
 
-def load(engine: Engine, admitted: Admitted) -> Loaded:
-    """Return the session around an attempt.
+def load(engine: Engine, admitted: Admitted, *, lately: bool = False) -> Loaded:
+    """Return the session around an attempt; `lately` as for the ledger's `head`.
 
     Raises TokenFault when no such attempt was recorded, SessionNotHealthy when a record it needs
     is missing or altered.
     """
-    head = engine.ledger.head(admitted.nonce)
+    head = engine.ledger.head(admitted.nonce, lately=lately)
     if head is None:
         refuse_purged(engine, admitted.nonce)
         raise unknown_token()
@@ -122,9 +128,11 @@ def load(engine: Engine, admitted: Admitted) -> Loaded:
     wanted = {segment.version for segment in node.context}
     if isinstance(outcome, StepAdvanced) and outcome.opened:
         wanted |= {segment.version for segment in outcome.opened.context}
-    ended = outcome if isinstance(outcome, StepAdvanced | AdvanceBlocked | GateOpened) else None
+    ended = outcome if isinstance(outcome, _ENDS) else None
     stood_at = ended.opened_at if ended else row.opened_at
-    events |= _read(engine, row.session, (wanted | {stood_at}) - events.keys())
+    missing = (wanted | {stood_at}) - events.keys()
+    if missing:
+        events |= _read(engine, row.session, missing)
     checks = events.get(row.checks_at or 0)
     attempt = AttemptState(
         node=row.node,
@@ -150,7 +158,7 @@ def load(engine: Engine, admitted: Admitted) -> Loaded:
         key=admitted.key,
         stood=None if stood_at == row.opened_at else standing(events[stood_at]),
     )
-    return Loaded(row=row, scene=scene)
+    return Loaded(row=row, scene=scene, remembered=head.remembered)
 
 
 def pinned_workflow(engine: Engine, name: WorkflowHash) -> Workflow:
@@ -164,23 +172,21 @@ def _decode_workflow(data: bytes) -> Workflow:
 
 
 def _read(engine: Engine, session: SessionId, versions: Iterable[int | None]) -> dict[int, Event]:
-    wanted = sorted({version for version in versions if version is not None})
-    if not wanted:
-        return {}
+    wanted = [version for version in versions if version is not None]
     recorded = engine.ledger.read(session_stream(session), wanted)
     return {record.version: record.event for record in recorded}
 
 
 def standing(event: Event) -> Opened | None:
     """Return the standing of the node an event opened, None when it opened none."""
-    if isinstance(event, SessionStarted | StepAdvanced | PreferencesChanged):
+    if isinstance(event, _OPENS):
         return event.opened
     return None
 
 
 def _fold(session: SessionId, version: int, event: Event) -> JsonObject:
     change: ContextChange | None = None
-    if isinstance(event, SessionStarted | StepAdvanced):
+    if isinstance(event, _CHANGES_CONTEXT):
         change = event.context
     if change is None:
         raise _broken(session, version)

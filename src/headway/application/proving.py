@@ -7,6 +7,7 @@ what the events before it add up to is kept, but nothing may be built on it.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 
 import msgspec
 
@@ -24,7 +25,11 @@ from headway.domain.events import (
     StepAdvanced,
 )
 from headway.domain.history import Continuity, named_blobs, stands
-from headway.domain.ids import AttemptId, Digest, SessionId, StreamId
+from headway.domain.ids import AttemptId, Digest, SessionId, StreamId, run_of
+from headway.domain.runs import event_codec as run_codec
+from headway.domain.runs.conversation import Conversation, evolve
+from headway.domain.runs.events import RunEvent, RunSubmitted
+from headway.domain.runs.naming import run_blobs
 from headway.domain.state import SessionState, fold
 from headway.domain.tokens import nonce_of
 from headway.domain.values import Value
@@ -54,13 +59,17 @@ class Problem(Value):
 
 @dataclass(slots=True)
 class History:
-    """What the events of a stream add up to, and the first thing that is wrong with them."""
+    """What the events of a stream add up to, and the first thing that is wrong with them.
+
+    `state` is that of a session, `run` that of a run; the other one stays empty.
+    """
 
     stream: StreamId
     version: int = 0
     hash: bytes = GENESIS
     problem: Problem | None = None
     state: SessionState = field(default_factory=SessionState)
+    run: Conversation = field(default_factory=Conversation)
     blobs: dict[Digest, tuple[int, int | None]] = field(default_factory=dict)
     continuity: Continuity = field(default_factory=Continuity)
     notes: Content | None = None  # the newest
@@ -103,11 +112,13 @@ def stored_events(records: Records, stream: StreamId, last: int) -> Iterator[Sto
 def tell(history: History, rows: Iterable[StoredEvent]) -> None:
     """Walk the rows and fill in the history, up to the first problem."""
     proven = walk(history, rows)
-    if not history.stream.startswith(SESSION_STREAMS):
+    if history.stream.startswith(SESSION_STREAMS):
+        history.state = fold(_events(history, proven))
+    elif run_of(history.stream) is not None:
+        history.run = reduce(evolve, _run_events(history, proven), history.run)
+    else:
         for _ in proven:
             pass  # other streams have their chain alone
-        return
-    history.state = fold(_events(history, proven))
 
 
 def walk(history: History, rows: Iterable[StoredEvent]) -> Iterator[SealedEvent]:
@@ -145,6 +156,21 @@ def _events(history: History, rows: Iterable[SealedEvent]) -> Iterator[Event]:
             history.refuse(row.version, misfit)
             return
         _note(history, row, event)
+        yield event
+
+
+def _run_events(history: History, rows: Iterable[SealedEvent]) -> Iterator[RunEvent]:
+    for row in rows:
+        try:
+            event = run_codec.decode(row.data)
+        except SessionNotHealthy as fault:
+            history.refuse(row.version, f"cannot be read: {fault.message.rstrip('.')}")
+            return
+        if (row.version == 1) != isinstance(event, RunSubmitted):
+            history.refuse(row.version, "is not where a run's submission belongs")
+            return
+        for blob in run_blobs(event):
+            history.blobs.setdefault(blob, (row.version, None))
         yield event
 
 

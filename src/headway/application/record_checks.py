@@ -6,11 +6,14 @@ digest recorded is that of the bytes kept, so the proof can be looked at.
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from headway.application.engine import Engine
 from headway.application.loading import Loaded, open_allowed
 from headway.application.recording import record
 from headway.application.requests import CheckRun, RecordChecks, Reply
 from headway.application.settling import settle
+from headway.domain.blocking import said_at_last
 from headway.domain.commands import Facts
 from headway.domain.commands import RecordChecks as Command
 from headway.domain.decide import decide
@@ -34,7 +37,7 @@ def record_checks(engine: Engine, request: RecordChecks) -> Reply:
     for run in request.runs:
         _check(run)
     admitted = open_allowed(engine, request.continue_token, frozenset({"ct"}))
-    return settle(engine, admitted, lambda loaded: _record(engine, loaded, request))
+    return settle(engine, admitted, lambda loaded: _told(engine, loaded, request))
 
 
 def kept_output(output: bytes) -> bytes:
@@ -48,27 +51,35 @@ def kept_output(output: bytes) -> bytes:
     return output[:first] + mark + output[len(output) - (room - first) :]
 
 
-def _record(engine: Engine, loaded: Loaded, request: RecordChecks) -> Reply:
+def record_runs(
+    engine: Engine, loaded: Loaded, runs: tuple[CheckRun, ...]
+) -> tuple[CheckResult, ...]:
+    """Record what runs of a step's checks gave. Raises InvalidInput, PreconditionFailed."""
     scene, results, blobs = loaded.scene, [], []
-    for run in request.runs:
+    for run in runs:
         data = kept_output(run.output)
         ran = run.exit_code is not None
         if ran:
             blobs.append(Blob(digest=digest(data), data=data))
-        results.append(
-            CheckResult(
-                check=run.check,
-                exit_code=run.exit_code,
-                output_digest=digest(data) if ran else None,
-                duration_ms=run.duration_ms,
-            )
+        result = CheckResult(
+            check=run.check,
+            exit_code=run.exit_code,
+            output_digest=digest(data) if ran else None,
+            duration_ms=run.duration_ms,
+            problem=run.problem,
         )
+        results.append(replace(result, said=said_at_last(data)) if result.failed else result)
     command = Command(attempt=loaded.row.attempt, results=tuple(results))
     decision = decide(scene.state, command, Facts(workflow=scene.workflow))
     assert isinstance(decision, Accepted)
     record(engine, scene, decision, tuple(blobs))
+    return command.results
+
+
+def _told(engine: Engine, loaded: Loaded, request: RecordChecks) -> Reply:
+    results = record_runs(engine, loaded, request.runs)
     return {
-        "sessionId": scene.session,
+        "sessionId": loaded.scene.session,
         "results": [
             {
                 "check": result.check,

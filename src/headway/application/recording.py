@@ -1,7 +1,6 @@
 """Recording: one transaction of a decision's events with everything that must stand beside them."""
 
 from collections.abc import Iterable
-from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -12,19 +11,15 @@ from headway.domain.cursor import locate
 from headway.domain.decision import Accepted
 from headway.domain.events import (
     AdvanceBlocked,
-    CheckpointSaved,
-    ChecksRecorded,
     Content,
     Event,
-    GapRecorded,
     GateDecided,
     GateOpened,
     PreferencesChanged,
-    SessionCompleted,
     SessionStarted,
     StepAdvanced,
 )
-from headway.domain.ids import AttemptId, Digest, SessionId, next_attempt, session_stream
+from headway.domain.ids import AttemptId, Digest, SessionId, session_stream
 from headway.domain.state import SessionState, fold
 from headway.domain.texts import cut_text
 from headway.domain.tokens import nonce_of
@@ -42,10 +37,11 @@ _MOVES_TIP = (SessionStarted, StepAdvanced, AdvanceBlocked, GateOpened)
 def record(engine: Engine, scene: Scene, decision: Accepted, blobs: tuple[Blob, ...] = ()) -> Scene:
     """Append a decision durably and return the scene after it.
 
-    Raises ports.ledger.Conflict when the session has moved on; then nothing was kept.
+    Raises ports.ledger.Conflict when the session has moved on, LeaseLost when the run that drives
+    it is another worker's by now; then nothing was kept.
     """
     after = fold(decision.events, scene.state)
-    own = tuple(Blob(digest=name, data=data) for name, data in decision.blobs)
+    own = [Blob(digest=name, data=data) for name, data in decision.blobs]
     fresh = dict(decision.blobs)
 
     def blob(name: Digest) -> bytes:
@@ -58,12 +54,13 @@ def record(engine: Engine, scene: Scene, decision: Accepted, blobs: tuple[Blob, 
             expected_version=scene.state.version,
             events=decision.events,
             blobs=(*blobs, *own),
-            attempts=_rows(scene.session, after, decision.events),
+            attempts=_rows(scene.session, scene.state, after),
             summary=_summary(engine, scene, after, decision),
             standings=_standings(after, decision.events),
             gates=gates,
             decided=decided,
             words=words_brought(decision.events, scene.workflow, blob),
+            lease=engine.lease,
         )
     )
     return replace(scene, state=after)
@@ -140,18 +137,22 @@ def recap_of(notes: Content | None, data: bytes | None) -> str:
     return cut_text(text, RECAP_BYTES_MAX)
 
 
-def _rows(
-    session: SessionId, after: SessionState, events: tuple[Event, ...]
-) -> tuple[AttemptRow, ...]:
-    """Return the row of every attempt these events touch."""
-    names = sorted({name for event in events for name in _touched(event)})
-    return tuple(attempt_row(session, after, name) for name in names)
+def _rows(session: SessionId, before: SessionState, after: SessionState) -> tuple[AttemptRow, ...]:
+    """Return the row of every attempt that is new or not as it was."""
+    known = before.attempts
+    return tuple(
+        [
+            attempt_row(session, after, name)
+            for name, attempt in after.attempts.items()
+            if attempt is not known.get(name)
+        ]
+    )
 
 
 def _standings(after: SessionState, events: tuple[Event, ...]) -> tuple[Standing, ...]:
     """Return the nodes that stand otherwise now; their attempts find it through their rows."""
     nodes = [event.opened.node for event in events if isinstance(event, PreferencesChanged)]
-    return tuple(Standing(node=node, opened_at=after.nodes[node].opened_at) for node in nodes)
+    return tuple([Standing(node=node, opened_at=after.nodes[node].opened_at) for node in nodes])
 
 
 def _summary(
@@ -161,23 +162,6 @@ def _summary(
         return None
     recap = _recap(engine, scene.session, decision)
     return summarise(scene.session, after, scene.workflow, recap)
-
-
-def _touched(event: Event) -> set[AttemptId]:
-    match event:
-        case SessionStarted():
-            return {event.opened.attempt} if event.opened else set()
-        case StepAdvanced():
-            opened = {event.opened.attempt} if event.opened else set()
-            return {event.attempt, *opened}
-        case AdvanceBlocked():
-            return {event.attempt, next_attempt(event.attempt)}
-        case CheckpointSaved() | GateOpened() | GateDecided() | ChecksRecorded():
-            return {event.attempt}
-        case PreferencesChanged() | GapRecorded() | SessionCompleted():
-            return set()
-        case _:
-            assert_never(event)
 
 
 def _status(state: SessionState) -> Status:

@@ -71,7 +71,7 @@ def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
     )
     shown = show_step(scene, opened, resumed=True)
     reply = step_reply(scene, opened, attempt)
-    reply["pending"] = pending(scene, opened, shown, recovery=recovery)
+    reply["pending"] = pending(scene, shown, recovery=recovery)
     reply["nextIntent"] = "rehydrate_only"
     briefing = render_briefing(scene.workflow, loaded.started.references, resumed=True)
     drift = binding_drift(engine, loaded)

@@ -70,7 +70,7 @@ def step_reply(scene: Scene, opened: Opened, attempt: AttemptId) -> Reply:
         "continueToken": token,
         "checkpointToken": scene.token("ck", attempt),
         "isComplete": False,
-        "pending": pending(scene, opened, shown),
+        "pending": pending(scene, shown),
         "preferences": _preferences(opened.preferences),
         "nextIntent": _intent(shown),
         "nextCall": {"tool": TOOL, "params": {"continueToken": token, "intent": "advance"}},
@@ -95,7 +95,7 @@ def blocked_reply(scene: Scene, event: AdvanceBlocked) -> Reply:
         "continueToken": retry,
         "checkpointToken": scene.token("ck", following),
         "isComplete": False,
-        "pending": pending(scene, opened, shown),
+        "pending": pending(scene, shown),
         "preferences": _preferences(opened.preferences),
         "nextIntent": _intent(shown),
         "nextCall": {"tool": TOOL, "params": {"continueToken": retry, "intent": "advance"}},
@@ -147,26 +147,26 @@ def show_gate_command(gate: str) -> str:
 
 def show_step(scene: Scene, opened: Opened, *, resumed: bool = False) -> RenderedStep:
     """Return the text of the step a node stands on."""
-    place = locate(scene.workflow, opened.cursor)
+    workflow = scene.workflow
+    place = locate(workflow, opened.cursor)
     context = merged_context(opened.context, scene.state.folds)
     return render_step(
         StepView(
-            workflow=scene.workflow,
+            workflow=workflow,
             step=place.step,
             loops=place.loops,
             variables=variables_at(place.loops, context),
             first=opened.parent is None,
             resumed=resumed,
-            last=is_last_step(scene.workflow, opened.cursor.at),
+            last=workflow.metrics_profile != "none" and is_last_step(workflow, opened.cursor.at),
         )
     )
 
 
-def pending(scene: Scene, opened: Opened, shown: RenderedStep, *, recovery: str = "") -> Reply:
+def pending(scene: Scene, shown: RenderedStep, *, recovery: str = "") -> Reply:
     """Return the wire's pending step; a recovery section follows the prompt."""
-    place = locate(scene.workflow, opened.cursor)
-    prompt = "\n\n".join(part for part in (shown.prompt, recovery) if part)
-    return {"stepId": place.step.id, "title": shown.title, "prompt": prompt} | _present(
+    prompt = "\n\n".join([part for part in (shown.prompt, recovery) if part])
+    return {"stepId": shown.id, "title": shown.title, "prompt": prompt} | _present(
         agentRole=shown.agent_role, modelTier=shown.model_tier or scene.workflow.model_tier
     )
 
@@ -206,9 +206,10 @@ def _ignored_decisions(scene: Scene, event: StepAdvanced) -> list[Json]:
     """Tell an agent that decided about a loop where nobody asked, lest it rely on that."""
     values = [kept.inline for kept in event.output.artifacts]
     kinds = [value.get("kind") for value in values if isinstance(value, dict)]
+    if LOOP_CONTROL.kind not in kinds:
+        return []
     step = locate(scene.workflow, scene.state.nodes[event.node].opened.cursor).step
-    asked = step.output_contract is not None and step.output_contract.ref == LOOP_CONTROL.ref
-    if asked or LOOP_CONTROL.kind not in kinds:
+    if step.output_contract is not None and step.output_contract.ref == LOOP_CONTROL.ref:
         return []
     message = (
         "The loop decision was kept but counts for nothing: this step does not ask for one. "

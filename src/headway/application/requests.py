@@ -66,6 +66,7 @@ class StartWorkflow(Value):
     """Begin a session. `preferences` is None when the caller chose nothing.
 
     `call_key` is drawn by a caller who may send this very call again; it begins one session.
+    `gates` is set by one who wants them enforced whatever the server is set to.
     """
 
     workflow_id: str
@@ -75,6 +76,7 @@ class StartWorkflow(Value):
     context: JsonObject = {}
     preferences: Preferences | None = None
     call_key: str | None = None
+    gates: Literal["enforce"] | None = None
 
 
 class ContinueWorkflow(Value):
@@ -129,12 +131,16 @@ class ChangePreferences(Value):
 
 
 class CheckRun(Value):
-    """What one run of a declared check gave; `exit_code` is None when it could not be run."""
+    """What one run of a declared check gave; `exit_code` is None when it did not run.
+
+    `problem` says what failed besides the exit code.
+    """
 
     check: str
     exit_code: int | None
     output: bytes = b""
     duration_ms: int = 0
+    problem: str = ""
 
 
 class RecordChecks(Value):

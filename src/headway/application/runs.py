@@ -6,19 +6,20 @@ from functools import reduce
 from typing import Final, TypeAlias
 
 from headway.application.engine import Engine
-from headway.domain.errors import InvalidInput, NotFound, PreconditionFailed
+from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import Digest, RunId, digest
 from headway.domain.runs.conversation import Conversation, evolve
 from headway.domain.runs.events import RunEvent
+from headway.domain.runs.outcomes import Outcome, is_rest, kind_of
 from headway.domain.values import Value
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.owners import Owners
-from headway.ports.queue import Move, Queue, RunRecorded, RunWrite, Task
+from headway.ports.queue import Move, Queue, RunRecorded, RunWrite, Tally, Task, TaskState
 
 APPEND_ATTEMPTS_MAX: Final = 100
-PREFIX: Final = "task_"
-SHOWN_MAX: Final = 5
 TEXT_BYTES_MAX: Final = 65_536
+UNFINISHED: Final[tuple[TaskState, ...]] = ("queued", "claimed", "resting")
+ALL: Final[tuple[TaskState, ...]] = (*UNFINISHED, "ended")
 
 # Given a run and its row: the events to append, none for nothing, and what becomes of the row.
 Decide: TypeAlias = Callable[[Conversation, Task], tuple[tuple[RunEvent, ...], Move | None]]
@@ -43,11 +44,15 @@ class Runs:
 
 
 class Held(Value):
-    """A run that this process holds, as far as its events are known here."""
+    """A run that this process holds, as far as its events are known here.
+
+    `left` is how many processes of an earlier claim were found alive at this one, and ended.
+    """
 
     run: RunId
     fence: int
     conversation: Conversation
+    left: int = 0
 
 
 def text_blob(text: str) -> Blob:
@@ -92,28 +97,15 @@ def append_outside(
     )
 
 
-def named_run(runs: Runs, name: str) -> Task:
-    """Return the row of an id, or of a beginning that no other has.
+def tally_of(now: Conversation) -> Tally:
+    """Return what a run has taken, and how far it is."""
+    return Tally(spent=now.spent, steps=now.step.number if now.step else 0)
 
-    Raises NotFound when there is none, InvalidInput when several begin like this.
-    """
-    beginning = name if name.startswith(PREFIX) else PREFIX + name
-    found = runs.queue.find(beginning, SHOWN_MAX + 1)
-    exact = [task for task in found if task.run == beginning]
-    if exact or len(found) == 1:
-        return (exact or list(found))[0]
-    if not found:
-        raise NotFound(
-            f"No run begins with {name!r}.",
-            remedy="`headway runs list` shows the ids.",
-            details={"run": name},
-        )
-    ids = [task.run for task in found[:SHOWN_MAX]]
-    raise InvalidInput(
-        f"Several runs begin with {name!r}: {', '.join(ids)}.",
-        remedy="Give more of the id.",
-        details={"run": name, "candidates": list(ids)},
-    )
+
+def stop_at(now: Conversation, outcome: Outcome) -> Move:
+    """Return what becomes of the row of a run that ends, or comes to a rest, as it stands now."""
+    state: TaskState = "resting" if is_rest(outcome) else "ended"
+    return Move(state=state, outcome=kind_of(outcome), tally=tally_of(now))
 
 
 def is_driven(runs: Runs, task: Task) -> bool:
@@ -127,7 +119,7 @@ def has_ended(run: RunId, kind: str) -> PreconditionFailed:
     """Return the fault of asking something of a run that has ended."""
     return PreconditionFailed(
         f"The run {run} has ended: {kind}.",
-        remedy=f"`headway runs show {run}` tells how; start another with `headway run`.",
+        remedy=f"`headway runs show {run}` tells how; `headway runs retry {run}` begins it anew.",
         details={"kind": "run_ended", "run": run, "outcome": kind},
     )
 

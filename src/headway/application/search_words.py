@@ -5,6 +5,7 @@ from the stream.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from headway.domain.events import (
     AdvanceBlocked,
@@ -19,18 +20,20 @@ from headway.domain.state import SessionState
 from headway.domain.words import words_of
 from headway.domain.workflow import Workflow
 
+_BRINGS_NOTES: Final = (StepAdvanced, AdvanceBlocked, GateOpened)
+
 BlobReader = Callable[[Digest], bytes | None]
 
 
 def words_brought(events: Iterable[Event], workflow: Workflow, blob: BlobReader) -> frozenset[str]:
     """Return the words of these events; `blob` gives the bytes of notes that are kept as one."""
-    found: set[str] = set()
+    found: list[frozenset[str]] = []
     for event in events:
         if isinstance(event, SessionStarted):
-            found |= words_of(f"{event.goal}\n{event.workflow_id}\n{workflow.name}")
-        elif isinstance(event, StepAdvanced | AdvanceBlocked | GateOpened):
-            found |= _words_in(event.output.notes, blob)
-    return frozenset(found)
+            found.append(words_of(f"{event.goal}\n{event.workflow_id}\n{workflow.name}"))
+        elif isinstance(event, _BRINGS_NOTES):
+            found.append(_words_in(event.output.notes, blob))
+    return frozenset().union(*found)
 
 
 def words_in_state(state: SessionState, workflow: Workflow, blob: BlobReader) -> frozenset[str]:

@@ -74,6 +74,7 @@ def _check(result: CheckResult) -> Reply:
         "exitCode": result.exit_code,
         "outputDigest": result.output_digest,
         "durationMs": result.duration_ms,
+        **({"problem": result.problem} if result.problem else {}),
     }
 
 

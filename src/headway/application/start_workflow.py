@@ -4,7 +4,6 @@ A start that carries a call key is answered once: the session's id is derived fr
 same call sent again, by a caller who lost the answer, finds the session it began.
 """
 
-import hashlib
 from typing import Final
 
 from headway.application.engine import Engine
@@ -21,9 +20,11 @@ from headway.domain.errors import InvalidInput
 from headway.domain.ids import (
     ID_BYTES,
     Digest,
+    RunId,
     SessionId,
     WorkflowHash,
     first_attempt,
+    session_called,
     session_id,
 )
 from headway.domain.preferences import Preferences
@@ -44,7 +45,8 @@ def start_workflow(engine: Engine, request: StartWorkflow) -> Reply:
     """
     if request.call_key is None:
         return _begin(engine, request, session_id(engine.entropy.draw(ID_BYTES)))
-    session = session_called(engine, request.call_key)
+    _check_call_key(request.call_key)
+    session = session_called(engine.ledger_id, request.call_key)
     begun = _begun(engine, request, session)
     if begun is not None:
         return begun
@@ -54,15 +56,21 @@ def start_workflow(engine: Engine, request: StartWorkflow) -> Reply:
         return _begun(engine, request, session) or completed_reply(_preferences(request))
 
 
-def session_called(engine: Engine, call_key: str) -> SessionId:
-    """Return the session that a start with this call key begins. Raises InvalidInput."""
+def _check_call_key(call_key: str) -> None:
     if not CALL_KEY_LENGTH_MIN <= len(call_key) <= CALL_KEY_LENGTH_MAX:
         raise InvalidInput(
             f"The call key has {len(call_key)} characters.",
             remedy=f"Draw one at random, {CALL_KEY_LENGTH_MIN} to {CALL_KEY_LENGTH_MAX} long.",
         )
-    text = f"hw_session_called_v1\0{engine.ledger_id}\0{call_key}"
-    return session_id(hashlib.sha256(text.encode()).digest())
+
+
+def session_of_run(engine: Engine, run: RunId) -> SessionId | None:
+    """Return the session that a run begins here: its call key is the run's own id."""
+    try:
+        _check_call_key(run)
+    except InvalidInput:  # nothing that was ever drawn as an id
+        return None
+    return session_called(engine.ledger_id, run)
 
 
 def _begun(engine: Engine, request: StartWorkflow, session: SessionId) -> Reply | None:
@@ -96,7 +104,7 @@ def _begin(engine: Engine, request: StartWorkflow, session: SessionId) -> Reply:
         context=request.context,
         preferences=request.preferences,
         model_tier=request.model_tier,
-        gates=engine.gates,
+        gates=request.gates or engine.gates,
     )
     decision = decide(SessionState(), command, Facts(workflow=workflow, start=facts))
     assert isinstance(decision, Accepted)

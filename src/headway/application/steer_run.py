@@ -1,11 +1,11 @@
 """Steer a run: say something to its model, which hears it with its next request."""
 
+from headway.application.naming_runs import named_run
 from headway.application.runs import (
     TEXT_BYTES_MAX,
     Runs,
     append_outside,
     has_ended,
-    named_run,
     text_blob,
 )
 from headway.domain.errors import InvalidInput

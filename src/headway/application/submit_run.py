@@ -2,24 +2,28 @@
 
 from typing import Final
 
-from msgspec.structs import asdict
-
+from headway.application.checking_limits import check_limits, check_priority
 from headway.application.finding import startable, workspace_of
 from headway.application.runs import Runs
 from headway.domain.errors import InvalidInput, PreconditionFailed
 from headway.domain.ids import ID_BYTES, task_id
-from headway.domain.runs.events import RunSubmitted
+from headway.domain.runs.events import RunSubmitted, StuckPolicy
 from headway.domain.runs.limits import Limits
 from headway.domain.starting import GOAL_BYTES_MAX
 from headway.domain.values import Value
 from headway.ports.queue import DuplicateRun, Task
 
+__all__ = ["Limits", "SubmitRun", "Submitted", "submit_or_find", "submit_run"]
+
 GOAL_SHOWN_MAX: Final = 200
-BOUNDS: Final = ("turns", "tokens", "money", "seconds")
+KEY_CHARACTERS_MAX: Final = 200
 
 
 class SubmitRun(Value):
-    """What is to be done, where, by which model, and what it may cost."""
+    """What is to be done, where, by which model, and what it may cost.
+
+    `elsewhere` is set when another engine keeps the session, and knows the workflow.
+    """
 
     workflow_id: str
     workspace: str
@@ -27,23 +31,43 @@ class SubmitRun(Value):
     model: str
     limits: Limits = Limits()
     in_place: bool = False
+    stuck: StuckPolicy = "abort"
     priority: int = 0
     dedupe: str | None = None
+    elsewhere: bool = False
+    retry_of: str | None = None
+
+
+class Submitted(Value):
+    """The row of a run; `is_new` is False where an unfinished run had the dedupe key already."""
+
+    task: Task
+    is_new: bool
 
 
 def submit_run(runs: Runs, request: SubmitRun) -> Task:
     """Keep a run that waits for a worker, or return the unfinished one with its dedupe key.
+
+    Raises as `submit_or_find`.
+    """
+    return submit_or_find(runs, request).task
+
+
+def submit_or_find(runs: Runs, request: SubmitRun) -> Submitted:
+    """Keep a run that waits for a worker, or find the unfinished one with its dedupe key.
 
     Raises InvalidInput for a goal, workspace or limit that cannot be used, NotFound for an unknown
     workflow, PreconditionFailed for one with errors and for a workspace without a git commit.
     """
     workspace = workspace_of(runs.engine, request.workspace)
     _check(request)
-    startable(runs.engine, request.workflow_id, workspace)
+    if not request.elsewhere:
+        startable(runs.engine, request.workflow_id, workspace)
     if runs.engine.workspace.git_facts(workspace).head is None:
         raise PreconditionFailed(
             f"{workspace} is not in a git repository that has a commit.",
-            remedy="Run `git init` and make a first commit there, or name another --workspace.",
+            remedy=f"`git -C {workspace} log -1` says what is missing. Run `git init` and make a "
+            "first commit there, or name another --workspace.",
             details={"kind": "workspace_not_git", "workspace": workspace},
         )
     begun = RunSubmitted(
@@ -53,6 +77,8 @@ def submit_run(runs: Runs, request: SubmitRun) -> Task:
         model=request.model,
         limits=request.limits,
         in_place=request.in_place,
+        stuck=request.stuck,
+        retry_of=request.retry_of,
     )
     task = Task(
         run=task_id(runs.engine.entropy.draw(ID_BYTES)),
@@ -63,10 +89,10 @@ def submit_run(runs: Runs, request: SubmitRun) -> Task:
         dedupe=request.dedupe,
     )
     try:
-        return runs.queue.submit(task, (begun,), ())
+        return Submitted(task=runs.queue.submit(task, (begun,), ()), is_new=True)
     except DuplicateRun as duplicate:
         (there,) = runs.queue.find(duplicate.run, 1)
-        return there
+        return Submitted(task=there, is_new=False)
 
 
 def _check(request: SubmitRun) -> None:
@@ -77,11 +103,11 @@ def _check(request: SubmitRun) -> None:
             remedy="Say in a few sentences what is to be done; put long material into a file.",
             details={"kind": "goal", "max": GOAL_BYTES_MAX},
         )
-    bounds = asdict(request.limits)
-    for name in BOUNDS:
-        if bounds[name] is not None and bounds[name] <= 0:
-            raise InvalidInput(
-                f"A limit of {bounds[name]} {name} leaves nothing to work with.",
-                remedy="Give a limit above zero, or none.",
-                details={"kind": "limit", "limit": name},
-            )
+    if request.dedupe is not None and not 0 < len(request.dedupe.strip()) <= KEY_CHARACTERS_MAX:
+        raise InvalidInput(
+            f"The key must be 1 to {KEY_CHARACTERS_MAX} characters.",
+            remedy="Give a short name for what there is to be done only once at a time.",
+            details={"kind": "dedupe"},
+        )
+    check_priority(request.priority)
+    check_limits(request.limits)

@@ -1,4 +1,4 @@
-"""Verify the store: every session's chain, its blobs, its attempts, its summary and its words.
+"""Verify the store: the chain and blobs of every session and run, and what stands beside them.
 
 Everything is read as it is stored, past every cache. What is found is a report, never a fault: a
 damaged session does not keep the others from being looked at.
@@ -24,9 +24,10 @@ from headway.application.proving import (
     unplaced,
 )
 from headway.application.search_words import words_in_state
+from headway.application.verify_runs import run_problems
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.history import mentions
-from headway.domain.ids import Digest, NodeId, SessionId, StreamId, digest, session_stream
+from headway.domain.ids import Digest, NodeId, SessionId, StreamId, digest, run_of, session_stream
 from headway.domain.tokens import nonce_of
 from headway.domain.values import Value
 from headway.domain.workflow import Workflow
@@ -42,9 +43,10 @@ Progress = Callable[[int, int], None]
 
 
 class VerifyReport(Value):
-    """What was looked at, and everything that is not as recorded."""
+    """What was looked at, and all that is not as recorded; a stream is a session or a run."""
 
     streams: int
+    runs: int
     events: int
     blobs: int
     problems: tuple[Problem, ...]
@@ -72,6 +74,7 @@ def verify_store(
         problems += verifier.strays(stored, streams, sound=not problems)
     return VerifyReport(
         streams=len(streams),
+        runs=sum(run_of(each) is not None for each in streams),
         events=verifier.events,
         blobs=len(verifier.judged),
         problems=tuple(problems),
@@ -133,9 +136,12 @@ class _Verifier:
         if history.problem is not None:
             yield history.problem
             return
+        yield from self._blob_problems(history)
+        run = run_of(stream)
+        if run is not None:
+            yield from run_problems(self.engine, run, history)
         if not stream.startswith(SESSION_STREAMS):
             return
-        yield from self._blob_problems(history)
         session = session_named(stream)
         yield from attempt_problems(session, history, end)
         yield from self._summary_problems(session, history, end)

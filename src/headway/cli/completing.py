@@ -27,6 +27,23 @@ def complete_gate(
     return _offered(incomplete, "gate_", _gates)
 
 
+def complete_run(
+    ctx: click.Context,  # noqa: ARG001 - click's signature
+    param: click.Parameter,  # noqa: ARG001 - click's signature
+    incomplete: str,
+) -> list[CompletionItem]:
+    """Offer the runs that begin like this, the last submitted first."""
+    return _offered(incomplete, "task_", _runs)
+
+
+def _runs() -> Iterable[tuple[str, str]]:
+    from headway.cli.opening import looked_at
+
+    with looked_at() as (_, home):
+        for each in home.onlooker.look(OFFERED_MAX).latest_runs:
+            yield each.run, f"{each.state}, {each.workflow_id}: {' '.join(each.goal.split())}"
+
+
 def _sessions() -> Iterable[tuple[str, str]]:
     from headway.cli.opening import looked_at
 

@@ -1,71 +1,169 @@
-"""`headway demo`: the main job on a sample repository with a scripted agent, offline."""
+"""`headway demo`: the main job on a sample repository, killed in mid-run, offline."""
 
 import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import anyio
 import click
 
 from headway.application.faults import Fault
-from headway.application.read_session import read_session
-from headway.application.verify_store import verify_store
-from headway.bootstrap import open_engine
+from headway.bootstrap import model_named
 from headway.cli.clients import URL_DEFAULT, ways
 from headway.cli.demo.agent import ScriptedAgent
-from headway.cli.demo.connection import environment_of_server, log_tail
+from headway.cli.demo.connection import environment_of_children, log_tail
+from headway.cli.demo.job import REPOSITORY, SCRIPTED, WORKFLOW, Job, play
+from headway.cli.demo.result import show_result, show_session, show_verdict
 from headway.cli.demo.sample import make_repository
 from headway.cli.demo.shell import DemoFailedError, Shell
-from headway.cli.demo.story import Stage, play
+from headway.cli.demo.story import Stage
+from headway.cli.demo.story import play as play_story
 from headway.cli.demo.telling import Teller
+from headway.cli.opening import told
+from headway.cli.options import examples
+from headway.cli.refusing import Refusal
+from headway.cli.stdout import StdoutLost
 from headway.cli.terminal import output_style
-from headway.cli.tree_drawing import draw_tree
-from headway.cli.verify_command import verdict
-from headway.config import ConfigError, Settings, process_settings, read_settings
+from headway.config import process_settings, read_settings
+from headway.domain.runs.outcomes import Success
 from headway.home import HOME
 
-EXIT_FAILED = 1
-REPOSITORY = "splitbill"
-OPENING = (
+EXIT_FAILED: Final = 1
+JOB: Final = (
+    "A model mends a bug on its own: a goal and a repository go in, a finished, checked branch "
+    "comes out."
+)
+SCRIPT: Final = (
+    " The model is a script; the repository, its tests, the tools, the kill and the commit are "
+    "real. No key, no network."
+)
+STORY: Final = (
     "An agent mends a bug, step by step. The agent is a script; the repository, its tests, the "
     "server, the MCP client and the crash are real. No key, no network."
 )
 
 
-@click.command("demo")
-@click.option("--keep", is_flag=True, help="Leave the repository and the store, and say where.")
-def command(*, keep: bool) -> None:
-    """See a bug fixed step by step, through a refusal and a crash.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The folder a demo has for itself, with the repository and the home of its processes."""
 
-    In a few seconds, without a key or a network: a real server, a real MCP client and a real
-    repository with a bug, in a folder of their own that is removed at the end. The agent is a
-    script; it ends with how to give Headway to yours. Ends with 1 when anything goes another way.
+    folder: Path
+    shell: Shell
+    environment: Mapping[str, str]
+    teller: Teller
+
+
+@click.command(
+    "demo",
+    epilog=examples(
+        "headway demo",
+        "headway demo --mcp",
+        "headway demo --model anthropic:claude-sonnet-4-5 --kill",
+    ),
+)
+@click.option("--mcp", is_flag=True, help="An agent over MCP instead, whose server is killed.")
+@click.option("--model", metavar="PROVIDER:NAME", help="A real model instead of the script.")
+@click.option("--kill", is_flag=True, help="Kill the worker of a real model, too.")
+@click.option("--keep", is_flag=True, help="Leave the repository and the store, and say where.")
+def command(*, mcp: bool, model: str | None, kill: bool, keep: bool) -> None:
+    """See a bug mended on its own, through a crash, as one commit on a branch.
+
+    In a few seconds, without a key or a network: a real repository with a bug, real processes, in a
+    folder of their own that is removed at the end. The model is a script. With --model it is a real
+    one, nothing is killed without --kill, and all is left to look at. Ends with 1 when anything
+    goes another way.
     """
-    try:
+    if mcp and (model is not None or kill):
+        raise click.UsageError("--mcp has a scripted agent: leave --model and --kill out.")
+    if model is not None:
+        with told(Refusal):
+            # A key that is missing is told before anything is made; the name is good anywhere.
+            model = model_named(process_settings(), model, Path.cwd()).name
+    if mcp:
+        _demonstrate(keep=keep, does=_show_story)
+        return
+    chosen, kills, keep = model or SCRIPTED, kill or model is None, keep or model is not None
+    _demonstrate(keep=keep, does=lambda sample: _show_job(sample, chosen, kills=kills))
+
+
+def _demonstrate(*, keep: bool, does: Callable[[Sample], None]) -> None:
+    """Make a sample, show what is to be shown with it, and tell what failed."""
+    with told(Refusal):
         settings = process_settings()
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
     teller = Teller(output_style(settings.environment), click.echo)
     began = time.perf_counter()
     with _folder(keep=keep) as folder:
-        stage = _set_up(folder, settings, teller)
-        failed = False  # leaving from inside `except*` would wrap the exit in a group
+        repository, home = folder / REPOSITORY, folder / "home"
+        for each in (repository, home):
+            each.mkdir()
+        sample = Sample(
+            folder=folder,
+            shell=Shell(repository, settings.environment),
+            environment=environment_of_children(settings.environment, home),
+            teller=teller,
+        )
+        # Leaving from inside `except*` would wrap the exit in a group.
+        failed, lost = False, None
         try:
-            make_repository(stage.agent.shell)
-            anyio.run(play, stage)
-            _show_what_is_kept(stage)
+            make_repository(sample.shell)
+            does(sample)
+        except* StdoutLost as losses:
+            lost = next(_leaves(losses))
         except* (DemoFailedError, Fault, OSError, TimeoutError) as failures:
             _tell_failure(failures, folder)
             failed = True
+        if lost is not None:
+            raise lost
+        if keep:
+            _tell_where(sample)
         if failed:
             sys.exit(EXIT_FAILED)
         teller.title(f"Done in {time.perf_counter() - began:.1f} s.")
-        _tell_where(stage, keep=keep)
-        _tell_what_next(teller)
+        if not keep:
+            teller.write(f"Nothing of it is left; {_typed()} demo --keep leaves it to look at.")
+
+
+def _show_job(sample: Sample, model: str, *, kills: bool) -> None:
+    scripted = model == SCRIPTED
+    sample.teller.prose(JOB + (SCRIPT if scripted else f" The model is {model}."))
+    job = Job(
+        folder=sample.folder,
+        settings=read_settings(sample.environment),
+        environment=sample.environment,
+        shell=sample.shell,
+        teller=sample.teller,
+        model=model,
+        kills=kills,
+    )
+    watcher = play(job)
+    show_result(job, watcher)
+    if not isinstance(watcher.now.outcome, Success):
+        raise DemoFailedError("The run did not come to a good end; what it did is told above.")
+    _tell_what_next_with_runs(sample.teller)
+
+
+def _show_story(sample: Sample) -> None:
+    teller = sample.teller
+    teller.prose(STORY)
+    stage = Stage(
+        folder=sample.folder,
+        environment=sample.environment,
+        agent=ScriptedAgent(sample.shell),
+        teller=teller,
+    )
+    anyio.run(play_story, stage)
+    settings = read_settings(sample.environment)
+    status = show_session(settings, teller)
+    show_verdict(settings, teller)
+    if not status.startswith("complete"):
+        raise DemoFailedError(f"The store has the session as {status}.")
+    _tell_what_next_with_clients(teller)
 
 
 @contextmanager
@@ -78,39 +176,12 @@ def _folder(*, keep: bool) -> Iterator[Path]:
         yield Path(name).resolve()
 
 
-def _set_up(folder: Path, settings: Settings, teller: Teller) -> Stage:
-    repository, home = folder / REPOSITORY, folder / "home"
-    for each in (repository, home):
-        each.mkdir()
-    teller.prose(OPENING)
-    agent = ScriptedAgent(Shell(repository, settings.environment))
-    environment = environment_of_server(settings.environment, home)
-    return Stage(folder=folder, environment=environment, agent=agent, teller=teller)
-
-
-def _show_what_is_kept(stage: Stage) -> None:
-    """Show the tree and the verdict, as the commands named in the headings would."""
-    teller = stage.teller
-    with open_engine(read_settings(stage.environment)) as engine:
-        read = read_session(engine)
-        report = verify_store(engine)
-    if not read.summary.status.startswith("complete"):
-        raise DemoFailedError(f"The store has the session as {read.summary.status}.")
-    teller.title("$ headway sessions tree")
-    for line in draw_tree(read.tree, teller.style):
-        teller.write(line)
-    teller.title("$ headway verify")
-    teller.write(teller.style.paint(verdict(report), "red" if report.problems else "green"))
-    if report.problems:
-        raise DemoFailedError("The store is not as it was recorded.")
-
-
 def _tell_failure(failures: BaseExceptionGroup[BaseException], folder: Path) -> None:
     for failure in _leaves(failures):
         click.echo(f"The demo failed: {failure}", err=True)
     log = log_tail(folder)
     if log:
-        click.echo(f"The server's log ends with:\n{log}", err=True)
+        click.echo(f"The log of its processes ends with:\n{log}", err=True)
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
@@ -121,20 +192,26 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]
             yield each
 
 
-def _tell_where(stage: Stage, *, keep: bool) -> None:
-    teller = stage.teller
-    if not keep:
-        teller.write(f"Nothing of it is left; {_typed()} demo --keep leaves it to look around in.")
-        return
-    home = stage.environment[HOME]
-    teller.write(f"All of it is in {stage.folder}. Look around with")
-    teller.gives(f"export {HOME}={shlex.quote(home)}")
-    for words in ("status", "sessions tree", "sessions show", "workflows show hw.bug-fix"):
+def _tell_where(sample: Sample) -> None:
+    teller = sample.teller
+    teller.title(f"All of it is in {sample.folder}.")
+    teller.write("Look around with")
+    teller.gives(f"export {HOME}={shlex.quote(sample.environment[HOME])}")
+    for words in ("status", "runs list", "sessions tree", f"workflows show {WORKFLOW}"):
         teller.gives(f"{_typed()} {words}")
-    teller.gives(f"git -C {shlex.quote(str(stage.agent.shell.folder))} diff")
+    teller.gives(f"git -C {shlex.quote(str(sample.shell.folder))} log --all --patch")
 
 
-def _tell_what_next(teller: Teller) -> None:
+def _tell_what_next_with_runs(teller: Teller) -> None:
+    teller.title("Give it a job of yours")
+    goal = "--goal 'What is wrong, and how it shows'"
+    run = f"{_typed()} run {WORKFLOW} --workspace ~/your-project {goal} --model PROVIDER:NAME"
+    teller.gives(run, "it works beside your files and ends as one commit on a branch of its own")
+    teller.gives(f"{_typed()} demo --model PROVIDER:NAME", "or see this job done by a real model")
+    teller.gives(f"{_typed()} demo --mcp", "or lead the agent you already talk to, over MCP")
+
+
+def _tell_what_next_with_clients(teller: Teller) -> None:
     teller.title("Give it to your agent")
     for way in ways(_program()):
         teller.gives(way.what, f"{way.client}: {way.where}" if way.where else way.client)

@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from headway.application.submit_run import submit_run
+from headway.application.list_runs import told_row
+from headway.application.submit_run import submit_or_find
 from headway.bootstrap import model_named, open_runs
 from headway.cli.opening import told
-from headway.cli.options import examples
+from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal
 from headway.cli.run_options import asked, run_options
 from headway.config import process_settings
@@ -24,15 +25,21 @@ from headway.config import process_settings
 @run_options
 @click.option("--priority", type=int, default=0, show_default=True, help="Higher goes first.")
 @click.option("--key", metavar="TEXT", help="At most one unfinished run has this key.")
-def command(priority: int, key: str | None, **given: object) -> None:
+@json_option
+def command(priority: int, key: str | None, *, as_json: bool, **given: object) -> None:
     """Have a run of WORKFLOW wait for a worker (headway worker), and print its id.
 
     With a --key that an unfinished run has, nothing is added and that run's id is printed.
     """
     with told(Refusal):
         request = asked(given)
-        model = model_named(request.model, Path.cwd())
-        with open_runs(process_settings()) as runs:
+        settings = process_settings()
+        model = model_named(settings, request.model, Path.cwd())
+        with open_runs(settings) as runs:
             whole = replace(request, model=model.name, priority=priority, dedupe=key)
-            task = submit_run(runs, whole)
-    click.echo(task.run)
+            submitted = submit_or_find(runs, whole)
+            row = told_row(runs, submitted.task)
+    if as_json:
+        print_json(row | {"isNew": submitted.is_new})
+    else:
+        click.echo(row["run"])

@@ -7,7 +7,8 @@ from typing import Final
 import click
 import msgspec
 
-from headway.application.diagnose_home import Finding, Level, diagnose_home
+from headway.application.diagnose_home import diagnose_home
+from headway.application.findings import Finding, Level
 from headway.cli.opening import looked_at
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.safe_text import one_line, wrapped

@@ -51,16 +51,20 @@ def list_lines(listed: Reply, style: Style) -> Iterator[str]:
         yield "There are more; --limit shows them."
 
 
-def decided_lines(decided: Reply) -> Iterator[str]:
-    """Yield what became of a gate that was just answered."""
+def decided_lines(decided: Reply, run: str | None) -> Iterator[str]:
+    """Yield what became of a gate that was just answered, and of the run that was parked there."""
     verdict = f"{one_line(decided['verdict'])} by {one_line(decided['decidedBy'])}"
     yield f"{one_line(decided['gateId'])} {verdict}"
     if decided["isComplete"]:
         yield "The workflow is complete on this branch."
+    elif run is not None:
+        yield f"Next step: {one_line(decided['nextStep'])}."
     elif decided["verdict"] == "approved":
         yield f"Next step: {one_line(decided['nextStep'])}. The agent gets it when it asks again."
     else:
         yield f"Back to: {one_line(decided['nextStep'])}. The agent is told why when it asks again."
+    if run is not None:
+        yield f"The run {run} goes on with the next free worker, or: headway runs resume {run}"
 
 
 def _standing(gate: Reply) -> Iterator[str]:

@@ -4,8 +4,6 @@ Nothing is answered unseen: an answer carries the digest of what was shown, from
 show` or from having been shown it just now, on the same terminal.
 """
 
-import os
-import pwd
 import sys
 
 import click
@@ -15,13 +13,18 @@ from headway.application.decide_gate import decide_gate
 from headway.application.engine import Engine
 from headway.application.list_gates import list_gates
 from headway.application.requests import DecideGate, Reply, ShowGate
+from headway.application.resume_parked import resume_parked
 from headway.application.show_gate import show_gate
+from headway.bootstrap import open_runs
 from headway.cli.completing import complete_gate
 from headway.cli.gate_drawing import decided_lines, gate_lines, list_lines
-from headway.cli.opening import opened
+from headway.cli.opening import opened, told
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
+from headway.cli.refusing import Refusal
 from headway.cli.terminal import output_style
-from headway.config import Settings
+from headway.cli.user_name import user_name
+from headway.config import Settings, process_settings
+from headway.domain.ids import SessionId
 
 _GATE = click.argument("gate", shell_complete=complete_gate)
 _SHOWN = click.option("--shown", metavar="DIGEST", help="The digest `headway gates show` printed.")
@@ -89,7 +92,10 @@ def show_command(gate: str, *, as_json: bool) -> None:
 def approve_command(
     gate: str, shown: str | None, by: str | None, because: str, *, as_json: bool
 ) -> None:
-    """Approve what waits at GATE; the session goes on with the next step."""
+    """Approve what waits at GATE; the session goes on with the next step.
+
+    A run that was parked there waits for a worker again.
+    """
     asked = DecideGate(
         gate=gate, approve=True, decided_by=by or "", shown=shown or "", rationale=because
     )
@@ -117,14 +123,17 @@ def reject_command(
 
 
 def _answer(asked: DecideGate, *, as_json: bool) -> None:
-    with opened() as (settings, engine):
-        by = asked.decided_by or _user(settings)
-        shown = asked.shown or _confirmed(engine, asked, settings)
-        decided = decide_gate(engine, replace(asked, shown=shown, decided_by=by))
+    with told(Refusal):
+        settings = process_settings()
+        by = asked.decided_by or user_name(settings)
+        with open_runs(settings) as runs:
+            shown = asked.shown or _confirmed(runs.engine, asked, settings)
+            decided = decide_gate(runs.engine, replace(asked, shown=shown, decided_by=by))
+            run = resume_parked(runs, SessionId(str(decided["sessionId"])), by)
         if as_json:
-            print_json(decided)
+            print_json(decided | {"run": run})
             return
-        for line in decided_lines(decided):
+        for line in decided_lines(decided, run):
             click.echo(line)
 
 
@@ -141,16 +150,6 @@ def _confirmed(engine: Engine, asked: DecideGate, settings: Settings) -> str:
         question = "Approve this?" if asked.approve else "Reject this?"
         click.confirm(question, abort=True)
     return str(shown["shown"])
-
-
-def _user(settings: Settings) -> str:
-    named = (settings.environment.get(name) for name in ("LOGNAME", "USER", "USERNAME"))
-    known = next((name for name in named if name), None)
-    try:
-        return known or pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        told = "This process has no user's name: say who decides with --by NAME."
-        raise click.UsageError(told) from None
 
 
 def _print_gate(shown: Reply, settings: Settings) -> None:

@@ -25,8 +25,10 @@ SECTIONS: Final = {
     },
     "Run": {
         "run": ("headway.cli.run_command", "Have a model do a workflow, in a worktree of its own."),
-        "runs": ("headway.cli.runs_command", "List, show, resume, steer and abort runs."),
+        "runs": ("headway.cli.runs_command", "See runs, follow them, speak to them, go on."),
         "dispatch": ("headway.cli.dispatch_command", "Have a run wait for a worker."),
+        "queue": ("headway.cli.queue_command", "What waits for a worker; move it, cancel it."),
+        "stats": ("headway.cli.stats_command", "What became of runs, and what they took."),
         "worker": ("headway.cli.worker_command", "Drive the runs that wait."),
         "up": ("headway.cli.up_command", "Serve this home over HTTP until told to stop."),
         "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
@@ -60,8 +62,10 @@ A refusal is {code, message, retry, details} as JSON on stderr.
 
 \b
 Settings are environment variables: HEADWAY_HOME, HEADWAY_DATABASE_URL,
-HEADWAY_WORKFLOW_PATH, HEADWAY_GATES, HEADWAY_ELICITATION, HEADWAY_HOST,
-HEADWAY_PORT, HEADWAY_LEASE_SECONDS, HEADWAY_TOKEN, HEADWAY_LOG_LEVEL,
+HEADWAY_WORKFLOW_PATH, HEADWAY_GATES, HEADWAY_CHECKS, HEADWAY_ELICITATION,
+HEADWAY_HOST, HEADWAY_PORT, HEADWAY_LEASE_SECONDS, HEADWAY_WORKER_RUNS,
+HEADWAY_RUNS_MAX, HEADWAY_WORKSPACE_RUNS_MAX, HEADWAY_GRACE_SECONDS,
+HEADWAY_ENGINE_URL, HEADWAY_ENGINE_TOKEN, HEADWAY_TOKEN, HEADWAY_LOG_LEVEL,
 NO_COLOR."""
 
 

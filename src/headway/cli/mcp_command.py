@@ -36,6 +36,7 @@ def command(*, in_process: bool) -> None:  # noqa: ARG001 - its absence is what 
     An MCP client starts it by itself, and ends it by closing stdin. stdout carries the protocol
     alone, the log goes to stderr.
     """
+    gc.disable()  # what start-up makes lives as long as the process: looking through it is in vain
     tell_a_person()
     settings = _settings()
     logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
@@ -44,8 +45,8 @@ def command(*, in_process: bool) -> None:  # noqa: ARG001 - its absence is what 
     try:
         with open_verbs(settings) as verbs:
             server = build_server(verbs, __version__, str(settings.user_home))
-            gc.collect()
-            gc.freeze()  # what start-up made lives as long as the process
+            gc.freeze()
+            gc.enable()
             serve_stdio(server)
     except Fault as fault:
         reply = fault_reply(fault, str(settings.user_home))

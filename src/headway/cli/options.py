@@ -35,6 +35,11 @@ def limit_option(command: F) -> F:
     )(command)
 
 
+def exit_words(*codes: tuple[int, str]) -> str:
+    """Return the part of a command's help that tells its exit codes."""
+    return "\b\nExit codes:\n" + "\n".join(f"  {code:<4} {words}" for code, words in codes)
+
+
 def examples(*lines: str) -> str:
     """Return the end of a command's help, one example a line."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

@@ -4,13 +4,17 @@ Laws.
 1. stdout holds the answer and nothing else; a refusal goes to stderr.
 2. With `--json` it is the envelope that MCP clients get too: code, message, retry, details.
 3. Ctrl-C ends with 130, at a question as anywhere else.
+4. A stdout that takes no more is a refusal too; one whose reader has left ends the command quietly.
 """
 
+import errno
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 import click
+
+from headway.cli.stdout import StdoutLost, forget_stdout
 
 EXIT_INTERRUPTED: Final = 130
 JSON_OPTION: Final = "--json"
@@ -44,7 +48,8 @@ def envelope(message: str, remedy: str, code: str = "PRECONDITION_FAILED") -> di
 def refusing(ctx: click.Context, args: Sequence[str]) -> Iterator[None]:
     """Turn how a command may fail into how it is told. `args` are the words it was called with."""
     try:
-        yield
+        with _stdout_refused():
+            yield
     except click.ClickException as error:
         if not _asks_for_json(args):
             raise
@@ -59,6 +64,19 @@ def refusing(ctx: click.Context, args: Sequence[str]) -> Iterator[None]:
         if isinstance(abort.__context__, KeyboardInterrupt):
             ctx.exit(EXIT_INTERRUPTED)
         raise
+
+
+@contextmanager
+def _stdout_refused() -> Iterator[None]:
+    try:
+        yield
+    except StdoutLost as lost:
+        if lost.errno == errno.EPIPE:
+            raise  # click ends it quietly
+        forget_stdout()
+        what = f"stdout takes no more of what there is to tell ({lost.strerror})."
+        remedy = "Make room, or send it elsewhere; what the command had done by then stands."
+        raise Refusal(envelope(what, remedy, "STDOUT_UNUSABLE")) from lost
 
 
 def _asks_for_json(args: Sequence[str]) -> bool:

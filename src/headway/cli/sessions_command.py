@@ -148,9 +148,10 @@ def preferences_command(
 @click.option("--reason", default="", help="Why it goes: one line, kept in its tombstone.")
 @json_option
 def purge_command(session: str, reason: str, *, yes: bool, as_json: bool) -> None:
-    """Remove SESSION with its events, notes and blobs.
+    """Remove SESSION with its events, notes and blobs, and the run that drove it.
 
-    A tombstone says that it was there. Export it first if it may be wanted again.
+    A run that has not ended keeps its session: abort it first. A tombstone says that it was there.
+    Export it first if it may be wanted again.
     """
     if not yes:
         raise click.UsageError("A purge cannot be taken back. Add --yes to do it.")
@@ -158,10 +159,12 @@ def purge_command(session: str, reason: str, *, yes: bool, as_json: bool) -> Non
         purged = purge_session(engine, session, reason)
     removed = purged.removed
     if as_json:
-        print_json({"sessionId": purged.session, **msgspec.structs.asdict(removed)})
+        removal = msgspec.structs.asdict(removed)
+        print_json({"sessionId": purged.session, "runId": purged.run, **removal})
         return
     held = f"{counted(removed.events, 'event')}, {counted(removed.blobs, 'blob')}"
-    click.echo(f"{purged.session} is purged: {held}.")
+    with_run = f", and with it the run {purged.run}" if purged.run else ""
+    click.echo(f"{purged.session} is purged{with_run}: {held}.")
 
 
 def _list(text: str, limit: int, *, as_json: bool) -> None:

@@ -7,12 +7,17 @@ from typing import Final
 import click
 
 from headway import __version__
-from headway.application.describe_home import HomeStatus, ServerStatus, describe_home
+from headway.application.describe_home import (
+    HomeStatus,
+    RunsStatus,
+    ServerStatus,
+    describe_home,
+)
 from headway.application.faults import fault_reply
 from headway.cli.opening import looked_at
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.safe_text import moment, one_line, wrapped
-from headway.cli.style import WIDTH_MIN, Style, fitted
+from headway.cli.style import WIDTH_MIN, Style, counted, fitted
 from headway.cli.terminal import output_style
 from headway.domain.values import Json
 from headway.ports.onlooker import StoreFacts
@@ -79,6 +84,30 @@ def _facts(status: HomeStatus) -> Iterator[tuple[str, str]]:
         yield "gates", f"{wait} for a decision; `headway gates list` shows them"
     else:
         yield "gates", "none waits"
+    yield "runs", _runs(status.runs)
+    if status.runs.workers:
+        yield "workers", _workers(status.runs)
+
+
+def _runs(runs: RunsStatus) -> str:
+    counts = {name: getattr(runs, name) for name in ("running", "waiting", "resting", "stalled")}
+    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
+    if not parts:
+        return f"none under way, {runs.ended:,} ended" if runs.ended else "none"
+    hint = "; `headway worker` takes what waits and what stalled" if _is_idle(runs) else ""
+    return f"{', '.join(parts)}, {runs.ended:,} ended{hint}"
+
+
+def _is_idle(runs: RunsStatus) -> bool:
+    return bool(runs.waiting or runs.stalled) and not runs.workers
+
+
+def _workers(runs: RunsStatus) -> str:
+    each = (
+        f"process {worker.pid} on {worker.host} with {counted(worker.runs, 'run')}"
+        for worker in runs.workers
+    )
+    return ", ".join(each)
 
 
 def _server(server: ServerStatus | None) -> str:
@@ -88,6 +117,8 @@ def _server(server: ServerStatus | None) -> str:
     told = f"{server.url} (pid {server.pid}, version {server.version}, since {since} UTC)"
     if server.version != __version__:
         told += f"; this program is version {__version__}"
+    if server.stopping:
+        return f"{told} is stopping"
     return told if server.answer_ms is not None else f"{told} does not answer"
 
 
@@ -120,6 +151,7 @@ def _document(status: HomeStatus) -> dict[str, Json]:
         "home": status.folder,
         "server": None if server is None else _server_document(server),
         "store": None if store is None else _store_document(store),
+        "runs": None if store is None else _runs_document(status.runs),
         "problem": None if status.fault is None else fault_reply(status.fault),
         "latest": [_session_document(each) for each in (store.latest if store else ())],
     }
@@ -133,6 +165,7 @@ def _server_document(server: ServerStatus) -> dict[str, Json]:
         "startedAt": server.started_at,
         "answers": server.answer_ms is not None,
         "answerMs": server.answer_ms,
+        "stopping": server.stopping,
     }
 
 
@@ -146,6 +179,19 @@ def _store_document(store: StoreFacts) -> dict[str, Json]:
         "sessions": {status: count for status, count in store.sessions.items()},  # noqa: C416 - for the type
         "gatesWaiting": store.waiting,
         "newestEventAt": store.newest_at,
+    }
+
+
+def _runs_document(runs: RunsStatus) -> dict[str, Json]:
+    return {
+        "running": runs.running,
+        "waiting": runs.waiting,
+        "resting": runs.resting,
+        "stalled": runs.stalled,
+        "ended": runs.ended,
+        "workers": [
+            {"host": each.host, "pid": each.pid, "runs": each.runs} for each in runs.workers
+        ],
     }
 
 

@@ -1,11 +1,17 @@
-"""What the place of output can show: its width, box lines, colour."""
+"""What the place of output can show: its width, box lines, colour; and that it may be gone."""
 
+import errno
+import os
 import shutil
 import sys
 from collections.abc import Mapping
+from typing import Final
+
+import click
 
 from headway.cli.style import Style
 
+GONE: Final = frozenset({errno.EPIPE, errno.EIO})
 WIDTH_MAX = 120  # lines longer than this are hard to read, however wide the screen
 
 
@@ -19,6 +25,20 @@ def output_style(environment: Mapping[str, str]) -> Style:
         unicode=_can_show("├─✔↷⑂“…", sys.stdout.encoding),
         colour=terminal and wanted,
     )
+
+
+def remark(text: str, *, nl: bool = True) -> None:
+    """Print to stderr what goes on; where nobody can read it any more, the work goes on unheard.
+
+    A closed pipe, a terminal that is gone and a full disk must not fail what is told of.
+    """
+    try:
+        click.echo(text, nl=nl, err=True)
+    except OSError as error:
+        if error.errno in GONE:  # for good: nothing is left to be flushed at the end either
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stderr.fileno())
+            os.close(nowhere)
 
 
 def _can_show(text: str, encoding: str | None) -> bool:

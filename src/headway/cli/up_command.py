@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,22 +25,29 @@ from headway import __version__
 from headway.application.engine import Engine
 from headway.application.faults import Fault, fault_reply
 from headway.application.requests import Json
+from headway.application.run_verbs import RunVerbs
+from headway.application.runs import Runs
 from headway.application.verbs import Verbs
-from headway.bootstrap import open_engine
+from headway.bootstrap import open_runs, shares_store, whole_model_name
+from headway.cli.options import exit_words
 from headway.cli.refusing import Refusal, envelope
+from headway.cli.up_worker import OwnWorker
 from headway.config import PORT_MAX, ConfigError, Settings, checked_token, process_settings
-from headway.home import GATES, TOKEN, WORKFLOW_PATH
+from headway.home import CHECKS, GATES, TOKEN, WORKFLOW_PATH
 from headway.mcp.http import McpOverHttp
-from headway.mcp.server import build_server
+from headway.mcp.server import CALLS_AT_ONCE_MAX, build_server
+from headway.mcp.threads import Threads
 from headway.server_lock import AlreadyServed, Running, ServerLock
 from headway.web.app import build_app
 from headway.web.guard import Rules, is_loopback
+from headway.web.runs import RunDoors
 from headway.web.serving import PortTaken, listen, raise_open_files_limit, serve
 
 LOG_FORMAT: Final = "%(levelname)s %(name)s: %(message)s"
 # Collections are rare and short: what start-up made is frozen, what a call makes dies with it.
 GC_THRESHOLDS: Final = (20_000, 20, 100)
 MCP_PATH: Final = "/mcp"
+RUNS_PATH: Final = "/v1/runs"
 
 logger = logging.getLogger("headway")
 
@@ -51,7 +59,15 @@ class Refused(Refusal):
         super().__init__(envelope(message, remedy, code))
 
 
-@click.command("up")
+@click.command(
+    "up",
+    epilog=exit_words(
+        (0, "told to stop, and stopped"),
+        (1, "not started: the reason and the remedy stand on stderr"),
+        (2, "not called rightly"),
+        (130, "interrupted before it served"),
+    ),
+)
 @click.option("--host", help="Address to listen on; 127.0.0.1 unless HEADWAY_HOST says otherwise.")
 @click.option(
     "--port",
@@ -63,37 +79,45 @@ class Refused(Refusal):
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File with the token every request must bear, found by headway mcp; or set HEADWAY_TOKEN.",
 )
+@click.option("--no-worker", is_flag=True, help="Begin no worker: leave runs to headway worker.")
 @click.option("--json", "as_json", is_flag=True, help="Say where it serves as one line of JSON.")
-def command(host: str | None, port: int | None, token_file: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's flag
-    r"""Serve this home over HTTP until SIGTERM or Ctrl-C: MCP at /mcp, /healthz, /v1/version.
+def command(
+    host: str | None, port: int | None, token_file: Path | None, *, no_worker: bool, as_json: bool
+) -> None:
+    """Serve this home over HTTP until SIGTERM or Ctrl-C.
+
+    MCP is at /mcp, runs are at /v1/runs; /healthz and /v1/version say that it is there, and what.
 
     One server a home; server.lock in HEADWAY_HOME says where it is. It listens on this machine
     alone; any other --host needs a token, sent by clients as "authorization: Bearer TOKEN".
-    When told to stop it takes no new calls, answers those in flight, and closes the store.
-
-    \b
-    Exit codes:
-      0    told to stop, and stopped
-      1    not started: the reason and the remedy stand on stderr
-      2    not called rightly
-      130  interrupted before it served
+    Beside it a worker drives the runs that wait, in a process of its own that is begun again when
+    it dies. When told to stop it takes no new calls, answers those in flight, and lets the turns of
+    its runs end (HEADWAY_GRACE_SECONDS at most; told again, they are cut off) and others go on.
     """
     try:
         settings = _settings(host, port, token_file)
         logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
         for warning in settings.warnings:
             logger.warning(warning)
+        worker = None if no_worker else _worker(settings)
         with _home_held(settings.home) as lock, closing(_listening(settings)) as listener:
-            with open_engine(settings) as engine:
-                running = _running(engine, settings, listener, token_file)
-                app = _app(engine, settings, running)
+            with open_runs(settings) as runs:
+                running = _running(runs.engine, settings, listener, token_file)
+                app = _app(runs, settings, running)
 
                 def started() -> None:
                     _announce(lock, running, settings.home)
-                    click.echo(_json(running, settings) if as_json else _text(running, settings))
+                    say = _json if as_json else _text
+                    click.echo(say(running, settings, works=worker is not None))
+                    if worker is not None:
+                        worker.start()
                     _settle_memory()
 
-                serve(app, listener, started)
+                try:
+                    serve(app, listener, started)
+                finally:
+                    if worker is not None:
+                        worker.stop()
             logger.info("stopped")
     except Fault as fault:
         raise Refusal(fault_reply(fault)) from fault
@@ -121,6 +145,16 @@ def _settings(host: str | None, port: int | None, token_file: Path | None) -> Se
             "or leave --host out.",
         )
     return settings
+
+
+def _worker(settings: Settings) -> OwnWorker | None:
+    if shares_store(settings):
+        return OwnWorker(settings.grace_seconds)
+    logger.warning(
+        "no worker is begun: this SQLite bears one process on its file alone (headway doctor "
+        "tells more); give HEADWAY_DATABASE_URL, or stop the server to run headway worker"
+    )
+    return None
 
 
 def _token_in(path: Path) -> str:
@@ -206,20 +240,23 @@ def _running(
         settings={
             WORKFLOW_PATH: os.pathsep.join(settings.workflow_path),
             GATES: settings.gates,
+            CHECKS: settings.checks,
         },
     )
 
 
-def _app(engine: Engine, settings: Settings, running: Running) -> ASGIApp:
-    server = build_server(Verbs(engine), __version__, str(settings.user_home))
+def _app(runs: Runs, settings: Settings, running: Running) -> ASGIApp:
+    server = build_server(Verbs(runs.engine), __version__, str(settings.user_home))
     about: dict[str, Json] = {
         "name": "headway",
         "version": __version__,
         "startedAt": running.started_at,
-        "ledgerId": engine.ledger_id,
+        "ledgerId": runs.engine.ledger_id,
     }
     rules = Rules(host=settings.host, token=settings.token)
-    return build_app(rules, about, {MCP_PATH: McpOverHttp(server)})
+    named = partial(whole_model_name, settings)
+    doors = RunDoors(RunVerbs(runs, named), Threads(CALLS_AT_ONCE_MAX))
+    return build_app(rules, about, {MCP_PATH: McpOverHttp(server)}, doors.routes())
 
 
 def _settle_memory() -> None:
@@ -228,21 +265,25 @@ def _settle_memory() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
 
 
-def _text(running: Running, settings: Settings) -> str:
+def _text(running: Running, settings: Settings, *, works: bool) -> str:
     token = "\nEvery request must bear the token." if settings.token else ""
+    who = "a worker beside it drives" if works else "no worker is begun; headway worker drives"
     return (
         f"Headway {__version__} serves {settings.home}\n"
-        f"MCP at {running.url}{MCP_PATH}{token}\n"
+        f"MCP at {running.url}{MCP_PATH}\n"
+        f"Runs at {running.url}{RUNS_PATH}; {who} those that wait.{token}\n"
         "Give clients that address, or the command `headway mcp`, which finds it by itself.\n"
         f"Stop it with Ctrl-C, or from elsewhere with: kill {running.pid}"
     )
 
 
-def _json(running: Running, settings: Settings) -> str:
+def _json(running: Running, settings: Settings, *, works: bool) -> str:
     return json.dumps(
         {
             "url": running.url,
             "mcp": f"{running.url}{MCP_PATH}",
+            "runs": f"{running.url}{RUNS_PATH}",
+            "worker": works,
             "host": running.host,
             "port": running.port,
             "pid": running.pid,

@@ -47,7 +47,8 @@ def verdict(report: VerifyReport) -> str:
     lines = [problem.text() for problem in report.problems]
     looked = ", ".join(
         [
-            counted(report.streams, "session"),
+            counted(report.streams - report.runs, "session"),
+            *([counted(report.runs, "run")] if report.runs else []),
             counted(report.events, "event"),
             counted(report.blobs, "blob"),
         ]
@@ -62,6 +63,7 @@ def _document(report: VerifyReport) -> dict[str, Json]:
     return {
         "ok": not report.problems,
         "streams": report.streams,
+        "runs": report.runs,
         "events": report.events,
         "blobs": report.blobs,
         "problems": [problem_document(each) for each in report.problems],

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import click
 
 from headway.application.clean_worktrees import clean_worktrees
 from headway.application.list_worktrees import list_worktrees
+from headway.application.read_patch import read_patch
 from headway.application.requests import Reply
 from headway.application.runs import Runs
 from headway.bootstrap import open_runs, worktrees_of
@@ -16,6 +18,10 @@ from headway.cli.options import Grouped, examples, json_option, print_json
 from headway.cli.refusing import Refusal
 from headway.config import process_settings
 from headway.ports.worktrees import Worktrees
+
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 60 * MINUTE_MS
+HOURS_MAX: Final = 48  # longer is told in days
 
 
 @click.group("worktrees", cls=Grouped)
@@ -30,7 +36,7 @@ def command() -> None:
 )
 @json_option
 def list_command(*, as_json: bool) -> None:
-    """List the worktrees, and what keeps each from being cleaned.
+    """List the worktrees, how long each has been left alone, and what keeps it from a cleaning.
 
     +, - and ~ count commits ahead, commits behind and files that are changed.
     """
@@ -76,8 +82,9 @@ def status_command(*, as_json: bool) -> None:
 def clean_command(*, yes: bool, as_json: bool) -> None:
     """Remove the worktrees of runs that are over, where nothing would be lost.
 
-    One stays that has changes not committed, or commits neither merged nor pushed. A branch that is
-    merged goes with its worktree.
+    One stays that has commits neither merged nor pushed. What is not committed keeps it for a day
+    after the last change; then it is saved with the run, and headway worktrees patch gives it back.
+    A branch that is merged goes with its worktree. Ignored files go without a word.
     """
     with _opened() as (runs, worktrees):
         cleaned = clean_worktrees(runs, worktrees, remove=yes)
@@ -87,6 +94,19 @@ def clean_command(*, yes: bool, as_json: bool) -> None:
     _print(cleaned)
     if not yes and any(row["keep"] is None for row in _rows(cleaned)):
         click.echo("Nothing was removed; --yes removes what is marked `can go`.")
+
+
+@command.command(
+    "patch",
+    short_help="Print what was saved of a worktree.",
+    epilog=examples("headway worktrees patch task_abc | git apply --index"),
+)
+@click.argument("run")
+def patch_command(run: str) -> None:
+    """Print what was not committed in the worktree of RUN when it was removed, as a patch."""
+    with _opened() as (runs, _):
+        patch = read_patch(runs, run)
+    click.echo(patch, nl=False)
 
 
 @contextmanager
@@ -106,10 +126,27 @@ def _rows(told_of: Reply) -> list[Reply]:
 def _print(told_of: Reply) -> None:
     rows = _rows(told_of)
     for row in rows:
-        gone = "removed" if row.get("removed") else "can go"
         counts = f"+{row['ahead']} -{row['behind']} ~{row['dirty']}"
         merged = "merged" if row["merged"] else ""
-        line = f"{row['run']}  {row['state']:<8} {counts:<12} {merged:<7} {row['keep'] or gone}"
-        click.echo(line)
+        idle = _age(int(str(row["idleMs"])))
+        lead = f"{row['run']}  {row['state']:<8} {idle:>5} {counts:<12} {merged:<7}"
+        click.echo(f"{lead} {row['keep'] or _fate(row)}")
     if not rows:
         click.echo("No run has a worktree.")
+
+
+def _fate(row: Reply) -> str:
+    """Return what becomes, or became, of a worktree that nothing keeps."""
+    gone = bool(row.get("removed"))
+    if not row["saves"]:
+        return "removed" if gone else "can go"
+    saved = f"headway worktrees patch {row['run']}"
+    return f"removed; its changes: {saved}" if gone else "can go; its changes are saved first"
+
+
+def _age(milliseconds: int) -> str:
+    """Return a time in its largest unit."""
+    hours = milliseconds // HOUR_MS
+    if not hours:
+        return f"{milliseconds // MINUTE_MS} m"
+    return f"{hours} h" if hours < HOURS_MAX else f"{hours // 24} d"

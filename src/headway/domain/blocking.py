@@ -6,13 +6,14 @@ from headway.domain.conditions import holds
 from headway.domain.errors import InvalidInput, PreconditionFailed
 from headway.domain.events import Blocker, CheckResult, Gap, Pointer
 from headway.domain.preferences import Preferences, never_stops
-from headway.domain.texts import cut_text
+from headway.domain.texts import CUT_MARK, cut_text
 from headway.domain.values import JsonObject, Value
-from headway.domain.workflow import GateKind, Step
+from headway.domain.workflow import Check, GateKind, Step
 
 BLOCKS_MAX: Final = 10
 BLOCKS_MAX_AUTONOMOUS: Final = 3
 GAP_SUMMARY_BYTES_MAX: Final = 1024
+CHECK_SAID_BYTES_MAX: Final = 560
 
 _GAP_CATEGORY: Final = {
     "MISSING_REQUIRED_OUTPUT": "contract_violation",
@@ -65,29 +66,38 @@ def judge_checks(
     step: Step, results: tuple[CheckResult, ...] | None
 ) -> tuple[tuple[Blocker, ...], tuple[Gap, ...]]:
     """Return a blocker for each failed check and a gap for each that did not run (D14)."""
-    exits = {result.check: result.exit_code for result in results or ()}
+    by_check = {result.check: result for result in results or ()}
     blockers, gaps = [], []
     for check in step.checks:
-        code = exits.get(check.id)
-        if code is None:
+        result = by_check.get(check.id)
+        if result is not None and result.failed:
+            blockers.append(_failed(check, result))
+        elif result is None or result.exit_code is None:
             summary = cut_text(f"Check {check.id} did not run: {check.run}", GAP_SUMMARY_BYTES_MAX)
             gaps.append(
                 Gap(
                     code="CHECK_NOT_RUN", severity="warning", category="unverified", summary=summary
                 )
             )
-        elif code != 0:
-            blockers.append(
-                Blocker(
-                    code="CHECK_FAILED",
-                    pointer=Pointer(kind="check", check_id=check.id),
-                    message=cut_text(f"Check {check.id} ended with exit code {code}.", 512),
-                    fix=cut_text(
-                        f"Make this command succeed, then use the retry token: {check.run}", 1024
-                    ),
-                )
-            )
     return tuple(blockers), tuple(gaps)
+
+
+def said_at_last(output: bytes) -> str:
+    """Return the end of what a check printed, as much as its blocker has room for."""
+    text = output[-CHECK_SAID_BYTES_MAX:].decode(errors="ignore").strip()
+    return f"{CUT_MARK.strip()} {text}" if len(output) > CHECK_SAID_BYTES_MAX else text
+
+
+def _failed(check: Check, result: CheckResult) -> Blocker:
+    what = result.problem or f"It ended with exit code {result.exit_code}."
+    wanted = cut_text(f"Make this command succeed, then use the retry token: {check.run}", 400)
+    said = f"\nIt printed at last:\n{result.said}" if result.said else ""
+    return Blocker(
+        code="CHECK_FAILED",
+        pointer=Pointer(kind="check", check_id=check.id),
+        message=cut_text(f"Check {check.id} failed. {what}", 512),
+        fix=cut_text(wanted + said, 1024),
+    )
 
 
 def gaps_for(blockers: tuple[Blocker, ...]) -> tuple[Gap, ...]:

@@ -33,6 +33,8 @@ def merge(under: JsonObject, over: JsonObject) -> JsonObject:
 
 def merged_context(segments: tuple[Segment, ...], folds: Folds) -> JsonObject:
     """Return the context that segments stand for."""
+    if not segments:
+        return {}
     merged: dict[str, Json] = {}
     for segment in segments:
         merged.update(folds[segment.version])

@@ -14,6 +14,7 @@ another pass or leaves it. Nothing else is remembered, so a walk costs the same 
 history.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from headway.domain.conditions import describe, holds
@@ -31,6 +32,7 @@ SKIPS_MAX: Final = 64
 class Place(Value):
     """A step with the loops around it, outermost first, each with its pass from 0."""
 
+    cursor: Cursor
     step: Step
     loops: Around
 
@@ -44,27 +46,20 @@ class Walked(Value):
 
 def locate(workflow: Workflow, cursor: Cursor) -> Place:
     """Return the step a cursor stands on."""
-    loops = []
-    items = workflow.steps
-    for index, number in zip(cursor.at, cursor.passes, strict=False):
-        loop = items[index]
-        assert isinstance(loop, Loop)
-        loops.append((loop, number))
-        items = loop.body
+    loops, items = _around(workflow, cursor.at, cursor.passes)
     step = items[cursor.at[-1]]
     assert isinstance(step, Step)
-    return Place(step=step, loops=tuple(loops))
+    return Place(cursor=cursor, step=step, loops=loops)
 
 
-def decision_scope(workflow: Workflow, cursor: Cursor) -> frozenset[str] | None:
+def decision_scope(workflow: Workflow, place: Place) -> frozenset[str] | None:
     """Return the names a loop decision handed in here may use; None when it concerns no loop."""
-    loops = locate(workflow, cursor).loops
-    for loop, _ in reversed(loops):
+    for loop, _ in reversed(place.loops):
         if isinstance(loop.source, ByDecision):
             return loop_ids(loop)
-    if loops:
+    if place.loops:
         return None
-    following = _first_decided(workflow.steps[cursor.at[0] + 1 :])
+    following = _first_decided(workflow.steps[place.cursor.at[0] + 1 :])
     return loop_ids(following) if following else None
 
 
@@ -74,15 +69,14 @@ def first_step(workflow: Workflow, context: JsonObject) -> Walked:
 
 
 def next_step(
-    workflow: Workflow, cursor: Cursor, context: JsonObject, decision: Decision | None
+    workflow: Workflow, place: Place, context: JsonObject, decision: Decision | None
 ) -> Walked:
-    """Return where a branch goes after the step at `cursor`.
+    """Return where a branch goes after the step at `place`.
 
     Raises PreconditionFailed when a loop's input is missing or nothing can be selected within
     SELECTIONS_MAX tries.
     """
-    at, passes = list(cursor.at), list(cursor.passes)
-    loops = locate(workflow, cursor).loops
+    at, passes, loops = list(place.cursor.at), list(place.cursor.passes), place.loops
     pending = None if loops else decision
     if decision is not None and decision.decision == "stop":
         for level in range(len(loops) - 1, -1, -1):
@@ -109,7 +103,7 @@ class _Walker:
     def go(self, at: list[int], passes: list[int]) -> Walked:
         self.at, self.passes = at, passes
         for _ in range(SELECTIONS_MAX):
-            around, items = self._around()
+            around, items = _around(self.workflow, self.at, self.passes)
             if around and self._is_cut_short(around):
                 self._leave_loop()
             elif self.at[-1] >= len(items):
@@ -124,25 +118,15 @@ class _Walker:
             remedy="Send context under which a step of the loop applies, or that ends the loop.",
         )
 
-    def _around(self) -> tuple[Around, tuple[Item, ...]]:
-        loops = []
-        items = self.workflow.steps
-        for index, number in zip(self.at, self.passes, strict=False):
-            loop = items[index]
-            assert isinstance(loop, Loop)
-            loops.append((loop, number))
-            items = loop.body
-        return tuple(loops), items
-
     def _is_cut_short(self, around: Around) -> bool:
         steered = not isinstance(around[-1][0].source, ByDecision)
         return steered and not is_entered(around, self.context)
 
     def _enters(self, item: Item, around: Around) -> bool:
         """Take the item: True when it is a step to stop at; else go into it or past it."""
-        variables = variables_at(around, self.context)
-        if not holds(item.run_condition, variables):
-            self._skip(item, describe(item.run_condition))
+        when = item.run_condition
+        if when is not None and not holds(when, variables_at(around, self.context)):
+            self._skip(item, describe(when))
             self.at[-1] += 1
             return False
         if isinstance(item, Step):
@@ -196,6 +180,20 @@ class _Walker:
             loop_limits=tuple(self.limits),
         )
         return Walked(cursor=cursor, walk=walk)
+
+
+def _around(
+    workflow: Workflow, at: Sequence[int], passes: Sequence[int]
+) -> tuple[Around, tuple[Item, ...]]:
+    """Return the loops around an address, outermost first, and the items that it chooses from."""
+    loops = []
+    items = workflow.steps
+    for index, number in zip(at, passes, strict=False):
+        loop = items[index]
+        assert isinstance(loop, Loop)
+        loops.append((loop, number))
+        items = loop.body
+    return tuple(loops), items
 
 
 def _first_decided(items: tuple[Item, ...]) -> Loop | None:

@@ -34,7 +34,7 @@ from headway.domain.commands import (
 )
 from headway.domain.context import check_merged, merge
 from headway.domain.contracts.loop_control import decision_of
-from headway.domain.cursor import decision_scope, locate
+from headway.domain.cursor import decision_scope
 from headway.domain.decision import Accepted, Decision, Replayed, Situation, find
 from headway.domain.errors import PreconditionFailed
 from headway.domain.events import (
@@ -69,7 +69,7 @@ def decide(state: SessionState, command: Command, facts: Facts) -> Decision:
     """
     if isinstance(command, Start):
         return start(command, facts)
-    situation = find(state, command.attempt)
+    situation = find(facts.workflow, state, command.attempt)
     match command:
         case Advance():
             return _advance(facts.workflow, state, situation, command)
@@ -78,7 +78,7 @@ def decide(state: SessionState, command: Command, facts: Facts) -> Decision:
         case DecideGate():
             return decide_gate(facts.workflow, state, situation, command)
         case RecordChecks():
-            return _record_checks(facts.workflow, situation, command)
+            return _record_checks(situation, command)
         case ChangePreferences():
             return _change_preferences(facts.workflow, situation, command)
         case _:
@@ -141,15 +141,14 @@ def _try(workflow: Workflow, situation: Situation, command: Advance) -> _Tried:
         size = check_context(delta)
         context = merge(context, delta)
         check_merged(context, size + sum(s.size for s in situation.node.opened.context))
-    cursor = situation.node.opened.cursor
-    place = locate(workflow, cursor)
+    place = situation.place
     variables = variables_at(place.loops, context)
     judgement = judge_output(
         workflow,
         place.step,
         Submission(notes=command.notes, artifacts=command.artifacts),
         variables,
-        decision_scope(workflow, cursor),
+        decision_scope(workflow, place),
     )
     failed, unrun = judge_checks(place.step, situation.attempt.checks)
     return _Tried(
@@ -219,15 +218,14 @@ def _save_checkpoint(situation: Situation, command: SaveCheckpoint) -> Decision:
     return Accepted(events=(event,))
 
 
-def _record_checks(workflow: Workflow, situation: Situation, command: RecordChecks) -> Decision:
+def _record_checks(situation: Situation, command: RecordChecks) -> Decision:
     if situation.attempt.outcome is not None:
         raise PreconditionFailed(
             "The attempt has ended; what its checks say now can no longer be counted.",
             remedy="Record the results under the token of the attempt that is open now.",
             details={"kind": "attempt_ended"},
         )
-    step = locate(workflow, situation.node.opened.cursor).step
-    check_results(step, command.results)
+    check_results(situation.place.step, command.results)
     event = ChecksRecorded(
         node=situation.attempt.node, attempt=command.attempt, results=command.results
     )

@@ -3,11 +3,13 @@
 from typing import TypeAlias
 
 from headway.domain.context import merged_context
+from headway.domain.cursor import Place, locate
 from headway.domain.errors import Code, TokenFault
 from headway.domain.events import Event, SessionStarted
 from headway.domain.ids import AttemptId, Digest
 from headway.domain.state import AttemptState, NodeState, Outcome, SessionState
 from headway.domain.values import JsonObject, Value
+from headway.domain.workflow import Workflow
 
 
 class Accepted(Value):
@@ -28,15 +30,16 @@ Decision: TypeAlias = Accepted | Replayed
 
 
 class Situation(Value):
-    """An attempt, the node it is on, the context there, and the session's own facts."""
+    """An attempt, the node it is on, its place and context, and the session's own facts."""
 
     started: SessionStarted
     attempt: AttemptState
     node: NodeState
+    place: Place
     context: JsonObject
 
 
-def find(state: SessionState, attempt_id: AttemptId) -> Situation:
+def find(workflow: Workflow, state: SessionState, attempt_id: AttemptId) -> Situation:
     """Return what a command about this attempt stands on.
 
     Raises TokenFault when the session knows no such attempt.
@@ -53,5 +56,6 @@ def find(state: SessionState, attempt_id: AttemptId) -> Situation:
         started=state.started,
         attempt=attempt,
         node=node,
+        place=locate(workflow, node.opened.cursor),
         context=merged_context(node.opened.context, state.folds),
     )

@@ -25,6 +25,7 @@ class Code(StrEnum):
     SESSION_BUSY = "SESSION_BUSY"
     SESSION_NOT_HEALTHY = "SESSION_NOT_HEALTHY"
     STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
+    ENGINE_UNAVAILABLE = "ENGINE_UNAVAILABLE"
 
 
 class Fault(Exception):
@@ -89,4 +90,11 @@ class StoreUnavailable(Fault):
     """The store could not be read or written; nothing of the call was kept."""
 
     code = Code.STORE_UNAVAILABLE
+    retry_after_ms = 1000
+
+
+class EngineUnavailable(Fault):
+    """An engine elsewhere could not be reached; a call that had arrived is not done twice."""
+
+    code = Code.ENGINE_UNAVAILABLE
     retry_after_ms = 1000

@@ -177,12 +177,23 @@ class ReferenceStatus(Value):
 
 
 class CheckResult(Value):
-    """One run of a declared check."""
+    """One run of a declared check.
+
+    `problem` is a sentence on what failed besides the exit code, `said` the end of what a failed
+    check printed: so much of it as its blocker shows.
+    """
 
     check: str
     exit_code: int | None  # None: it did not run
     output_digest: Digest | None = None
     duration_ms: int = 0
+    problem: str = ""
+    said: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether it ran and failed, or was not run because of what was done."""
+        return bool(self.problem or self.exit_code)
 
 
 class GitFacts(Value):

@@ -3,7 +3,6 @@
 from headway.domain.blocking import rejected_gate
 from headway.domain.commands import DecideGate
 from headway.domain.contracts.loop_control import decision_of
-from headway.domain.cursor import locate
 from headway.domain.decision import Accepted, Situation
 from headway.domain.errors import PreconditionFailed
 from headway.domain.events import AdvanceBlocked, GateDecided, GateOpened
@@ -59,7 +58,6 @@ def decide_gate(
             drift=gate.drift,
         )
         return Accepted(events=(decided, blocked))
-    step = locate(workflow, situation.node.opened.cursor).step
     artifacts: tuple[Json, ...] = tuple(
         kept.inline for kept in gate.output.artifacts if not kept.blob
     )
@@ -71,7 +69,7 @@ def decide_gate(
         output=gate.output,
         version=state.version + 2,
         delta=gate.context.delta if gate.context else None,
-        decision=None if refused else decision_of(step, artifacts),
+        decision=None if refused else decision_of(situation.place.step, artifacts),
         assessments=gate.assessments,
         gaps=gate.gaps,
         drift=gate.drift,

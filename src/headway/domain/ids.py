@@ -20,12 +20,18 @@ RunId = NewType("RunId", str)
 ID_BYTES: Final = 16
 GATE_CHARACTERS: Final = 20  # of the 12 bytes of a nonce
 
+_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz234567"
+_PAIRS: Final = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
+_PAIR_BITS: Final = 10
+_PAIR_SHIFTS: Final = range(8 * ID_BYTES + 2 - _PAIR_BITS, -1, -_PAIR_BITS)  # 13 pairs are 130 bits
+
 
 def encode_id(prefix: str, raw: bytes) -> str:
     """Return `<prefix>_` and the base32 text of the first 16 bytes of `raw`."""
     assert len(raw) >= ID_BYTES
-    text = base64.b32encode(raw[:ID_BYTES]).decode("ascii").rstrip("=").lower()
-    return f"{prefix}_{text}"
+    # Not `base64.b32encode`: it is written for long texts, and an advance names two ids.
+    bits = int.from_bytes(raw[:ID_BYTES]) << 2
+    return f"{prefix}_" + "".join([_PAIRS[bits >> shift & 1023] for shift in _PAIR_SHIFTS])
 
 
 def session_id(raw: bytes) -> SessionId:
@@ -85,6 +91,12 @@ def gate_nonce(name: str) -> bytes | None:
     return nonce if prefix == "gate" and gate_id(nonce) == name else None
 
 
+def session_called(ledger_id: str, call_key: str) -> SessionId:
+    """Name the session that a start with this call key begins in a ledger."""
+    text = f"hw_session_called_v1\0{ledger_id}\0{call_key}"
+    return session_id(hashlib.sha256(text.encode()).digest())
+
+
 def session_stream(session: SessionId) -> StreamId:
     """Return the stream that holds a session's events."""
     return StreamId(f"session:{session}")
@@ -98,6 +110,12 @@ def task_id(raw: bytes) -> RunId:
 def run_stream(run: RunId) -> StreamId:
     """Return the stream that holds a run's events."""
     return StreamId(f"run:{run}")
+
+
+def run_of(stream: StreamId) -> RunId | None:
+    """Return the run whose events a stream holds, None for a stream of another kind."""
+    kind, _, name = stream.partition(":")
+    return RunId(name) if kind == "run" else None
 
 
 def digest(data: bytes) -> Digest:

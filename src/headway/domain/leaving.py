@@ -48,7 +48,7 @@ def leave(
     if leaving.delta:
         context = merge(context, leaving.delta)
         segments, change = change_context(segments, folds, leaving.delta, leaving.version)
-    walked = next_step(workflow, opened.cursor, context, leaving.decision)
+    walked = next_step(workflow, situation.place, context, leaving.decision)
     critical = sum(gap.severity == "critical" for gap in leaving.gaps)
     gaps = opened.gaps + critical
     advanced = StepAdvanced(

@@ -52,7 +52,9 @@ def is_entered(around: Around, context: JsonObject) -> bool:
         case ByCondition(condition=condition):
             return holds(condition, variables_at(around, context)) is (loop.kind == "while")
         case ByCount(count=count):
-            return number < _count(loop, count, variables_at(around[:-1], context))
+            if isinstance(count, str):
+                return number < _count(loop, count, variables_at(around[:-1], context))
+            return number < count
         case ByItems(key=key):
             outer = variables_at(around[:-1], context)
             return number < len(_items(loop, key, outer, checked=number == 0))
@@ -62,12 +64,10 @@ def is_entered(around: Around, context: JsonObject) -> bool:
             assert_never(loop.source)
 
 
-def _count(loop: Loop, count: float | str, context: JsonObject) -> float:
-    if not isinstance(count, str):
-        return count
-    value = context.get(count)
+def _count(loop: Loop, key: str, context: JsonObject) -> float:
+    value = context.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _missing(loop, count, "a number", value, "3")
+        raise _missing(loop, key, "a number", value, "3")
     return value
 
 

@@ -28,6 +28,7 @@ from headway.domain.values import Json, JsonObject, Value
 from headway.domain.workflow import Step, Workflow
 
 _NO_ASSESSMENTS: Final = AssessmentJudgement()
+_NO_FEEDBACK: Final = Feedback()
 
 
 class Submission(Value):
@@ -84,12 +85,16 @@ def judge_output(
     guidance = dict.fromkeys(f.guidance.strip() for f in fired)
     return Judgement(
         blockers=blockers.in_order(all_blockers),
-        feedback=Feedback(
-            issues=blockers.bounded_issues(found.issues),
-            suggestions=blockers.bounded_suggestions(found.suggestions),
-        ),
+        feedback=_feedback(found) if found.issues or found.suggestions else _NO_FEEDBACK,
         assessments=assessed.results,
         followup="\n\n".join(guidance) or None,
+    )
+
+
+def _feedback(found: _Findings) -> Feedback:
+    return Feedback(
+        issues=blockers.bounded_issues(found.issues),
+        suggestions=blockers.bounded_suggestions(found.suggestions),
     )
 
 

@@ -1,12 +1,12 @@
 """The state of a session: what its events add up to.
 
-Law. `evolve` is the only way a state changes, and replaying a stream gives the state that was held
-while it was written. A state may be *partial*: a head read brings just the events that a decision
-about one attempt can see, and `decide` answers from such a part exactly as from the whole.
+Law. A fold of events is the only way a state changes, and replaying a stream gives the state that
+was held while it was written. A state may be *partial*: a head read brings just the events that a
+decision about one attempt can see, and `decide` answers from such a part exactly as from the whole.
 """
 
 from collections.abc import Iterable
-from typing import TypeAlias, TypeVar, assert_never
+from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
 
@@ -32,9 +32,6 @@ from headway.domain.ids import AttemptId, NodeId, next_attempt
 from headway.domain.values import JsonObject, Value
 
 Outcome: TypeAlias = StepAdvanced | AdvanceBlocked | GateOpened
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 class NodeState(Value):
@@ -71,99 +68,104 @@ class SessionState(Value):
 
 def fold(events: Iterable[Event], state: SessionState | None = None) -> SessionState:
     """Return the state after these events, in time that grows with their number alone."""
-    state = state or SessionState()
-    state = replace(
-        state,
-        nodes=_Owned(state.nodes),
-        attempts=_Owned(state.attempts),
-        folds=_Owned(state.folds),
-    )
+    draft = _Draft(state or SessionState())
     for event in events:
-        state = evolve(state, event)
-    return replace(
-        state, nodes=dict(state.nodes), attempts=dict(state.attempts), folds=dict(state.folds)
-    )
+        draft.take(event)
+    return draft.state()
 
 
-def evolve(state: SessionState, event: Event) -> SessionState:  # noqa: C901  one arm an event kind
+def evolve(state: SessionState, event: Event) -> SessionState:
     """Return the state after one more event."""
-    version = state.version + 1
-    assert (state.started is None) == isinstance(event, SessionStarted), "a start comes first, once"
-    state = replace(state, version=version)
-    match event:
-        case SessionStarted():
-            state = replace(state, started=event)
-            return _opened(_folded(state, event.context), event.opened)
-        case StepAdvanced():
-            state = _folded(_ended(state, event), event.context)
-            state = replace(state, gaps=(*state.gaps, *event.gaps))
-            return _opened(state, event.opened)
-        case AdvanceBlocked():
-            state = _ended(state, event)
-            retry = AttemptState(node=event.node, blocks=event.blocks)
-            attempt = next_attempt(event.attempt)
-            return replace(state, attempts=_put(state.attempts, attempt, retry), tip=attempt)
-        case GateOpened():
-            return _ended(state, event)
-        case CheckpointSaved():
-            return _changed(state, event.attempt, event.node, checkpoint_at=version)
-        case ChecksRecorded():
-            return _changed(
-                state, event.attempt, event.node, checks=event.results, checks_at=version
-            )
-        case PreferencesChanged():
-            return _opened(state, event.opened, first=False)
-        case GapRecorded():
-            return replace(state, gaps=(*state.gaps, *event.gaps))
-        case SessionCompleted():
-            return replace(state, completed=(*state.completed, event.node))
-        case GateDecided():
-            return state
-        case _:
-            assert_never(event)
-
-
-class _Owned(dict[K, V]):
-    """A dict that a fold alone has in hand, so that it may grow in place."""
-
-
-def _put(known: dict[K, V], key: K, value: V) -> dict[K, V]:
-    if isinstance(known, _Owned):
-        known[key] = value
-        return known
-    return {**known, key: value}
+    return fold((event,), state)
 
 
 def with_attempt(state: SessionState, attempt: AttemptId, node: NodeId) -> SessionState:
     """Return the state with an attempt minted on a node by a rehydrate, which leaves no event."""
-    return _changed(state, attempt, node)
-
-
-def _opened(state: SessionState, opened: Opened | None, *, first: bool = True) -> SessionState:
-    if opened is None:
-        return state
-    node = NodeState(opened=opened, opened_at=state.version)
-    state = replace(state, nodes=_put(state.nodes, opened.node, node))
-    if not first:
-        return state
-    attempts = _put(state.attempts, opened.attempt, AttemptState(node=opened.node))
-    return replace(state, attempts=attempts, tip=opened.attempt)
-
-
-def _folded(state: SessionState, change: ContextChange | None) -> SessionState:
-    if change is None:
-        return state
-    return replace(state, folds=_put(state.folds, state.version, fold_of(change)))
-
-
-def _ended(state: SessionState, outcome: Outcome) -> SessionState:
-    attempt = outcome.attempt
-    state = _changed(state, attempt, outcome.node, outcome=outcome, outcome_at=state.version)
-    return replace(state, tip=attempt)
-
-
-def _changed(
-    state: SessionState, attempt: AttemptId, node: NodeId, **changes: object
-) -> SessionState:
     known = state.attempts.get(attempt) or AttemptState(node=node)
-    return replace(state, attempts=_put(state.attempts, attempt, replace(known, **changes)))
+    return replace(state, attempts={**state.attempts, attempt: known})
+
+
+class _Draft:
+    """A state in the making: it changes in place, and nobody else has it."""
+
+    def __init__(self, state: SessionState) -> None:
+        self.version = state.version
+        self.started = state.started
+        self.nodes = dict(state.nodes)
+        self.attempts = dict(state.attempts)
+        self.folds = dict(state.folds)
+        self.gaps = state.gaps
+        self.completed = state.completed
+        self.tip = state.tip
+
+    def state(self) -> SessionState:
+        return SessionState(
+            version=self.version,
+            started=self.started,
+            nodes=self.nodes,
+            attempts=self.attempts,
+            folds=self.folds,
+            gaps=self.gaps,
+            completed=self.completed,
+            tip=self.tip,
+        )
+
+    def take(self, event: Event) -> None:  # noqa: C901  one arm an event kind
+        assert (self.started is None) == isinstance(event, SessionStarted), (
+            "a start comes first, once"
+        )
+        self.version += 1
+        match event:
+            case SessionStarted():
+                self.started = event
+                self._change_context(event.context)
+                self._open(event.opened)
+            case StepAdvanced():
+                self._end(event)
+                self._change_context(event.context)
+                self.gaps += event.gaps
+                self._open(event.opened)
+            case AdvanceBlocked():
+                self._end(event)
+                self.tip = next_attempt(event.attempt)
+                self.attempts[self.tip] = AttemptState(node=event.node, blocks=event.blocks)
+            case GateOpened():
+                self._end(event)
+            case CheckpointSaved():
+                self._change(event.attempt, event.node, checkpoint_at=self.version)
+            case ChecksRecorded():
+                self._change(
+                    event.attempt, event.node, checks=event.results, checks_at=self.version
+                )
+            case PreferencesChanged():
+                self._stand(event.opened)
+            case GapRecorded():
+                self.gaps += event.gaps
+            case SessionCompleted():
+                self.completed += (event.node,)
+            case GateDecided():
+                pass
+            case _:
+                assert_never(event)
+
+    def _open(self, opened: Opened | None) -> None:
+        if opened is None:
+            return
+        self._stand(opened)
+        self.attempts[opened.attempt] = AttemptState(node=opened.node)
+        self.tip = opened.attempt
+
+    def _stand(self, opened: Opened) -> None:
+        self.nodes[opened.node] = NodeState(opened=opened, opened_at=self.version)
+
+    def _change_context(self, change: ContextChange | None) -> None:
+        if change is not None:
+            self.folds[self.version] = fold_of(change)
+
+    def _end(self, outcome: Outcome) -> None:
+        self._change(outcome.attempt, outcome.node, outcome=outcome, outcome_at=self.version)
+        self.tip = outcome.attempt
+
+    def _change(self, attempt: AttemptId, node: NodeId, **changes: object) -> None:
+        known = self.attempts.get(attempt) or AttemptState(node=node)
+        self.attempts[attempt] = replace(known, **changes)

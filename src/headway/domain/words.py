@@ -15,13 +15,14 @@ from headway.domain.values import Value
 TEXT_CHARS_MAX: Final = 1 << 18  # searched of one text
 WORD_CHARS_MAX: Final = 50  # of one word; the rest of a longer one is not looked at
 PREFIX_MIN: Final = 4
+ASKED_MAX: Final = 100  # of a query with more words the longest are asked for
 
 _UNPARTED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30fa\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
 _RUN: Final = re.compile(rf"([{_UNPARTED}]+)|((?:(?![{_UNPARTED}])[^\W_])+)")
-_ASCII_RUN: Final = re.compile(r"[a-z0-9]+")
+_ASCII_PARTED: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 
 
@@ -36,7 +37,10 @@ def words_of(text: str) -> frozenset[str]:
     """Return the words of a text."""
     text = _folded(text[:TEXT_CHARS_MAX])
     if text.isascii():
-        return frozenset(word[:WORD_CHARS_MAX] for word in _ASCII_RUN.findall(text))
+        parted = frozenset(text.translate(_ASCII_PARTED).split())
+        if max(map(len, parted), default=0) <= WORD_CHARS_MAX:  # so nearly always
+            return parted
+        return frozenset(word[:WORD_CHARS_MAX] for word in parted)
     words: set[str] = set()
     for unparted, word in _RUN.findall(text):
         if word:
@@ -58,7 +62,8 @@ def asked_in(text: str) -> frozenset[Asked]:
         else:
             pairs = (unparted[at : at + 2] for at in range(len(unparted) - 1))
             asked.update(Asked(word=pair, beginning=False) for pair in pairs)
-    return frozenset(asked)
+    longest = sorted(asked, key=lambda each: (-len(each.word), each.word))
+    return frozenset(longest[:ASKED_MAX])
 
 
 def holds(words: frozenset[str], asked: Asked) -> bool:

@@ -37,6 +37,7 @@ from headway.mcp.frames import Frame, Rejection, RequestId, read_frame
 from headway.mcp.refusals import (
     BAD_REQUEST,
     BODY_BYTES_MAX,
+    LEAVING,
     NOT_A_POST,
     NOT_ACCEPTED,
     NOT_JSON,
@@ -111,7 +112,12 @@ class McpOverHttp:
             body = await _read_body(receive, headers)
             if body is None:
                 return  # the client left in the middle
-            answer = await self._answer(body, scope, headers) if isinstance(body, bytes) else body
+            try:
+                answer = (
+                    await self._answer(body, scope, headers) if isinstance(body, bytes) else body
+                )
+            except anyio.get_cancelled_exc_class():
+                answer = _refused(LEAVING)  # it waits for this call no longer
         else:
             answer = _refused(refused)
         await _send(send, answer)

@@ -80,6 +80,12 @@ NOT_ACCEPTED: Final = _refusal(
     "The answer is application/json, which the accept header rules out.",
     "Send accept: application/json, text/event-stream.",
 )
+LEAVING: Final = _refusal(
+    503,
+    "SERVER_LEAVING",
+    "The server ended before the call did; what the call had recorded by then stands.",
+    "Repeat it when a server is there again: a recorded outcome is returned, never applied twice.",
+)
 TOO_LARGE: Final = _refusal(
     413,
     "FRAME_TOO_LARGE",

@@ -6,6 +6,7 @@ traceback and told to the caller without internals.
 """
 
 import logging
+from collections.abc import Mapping
 from functools import partial
 from typing import Final, NamedTuple, Protocol, assert_never
 
@@ -58,6 +59,8 @@ from headway.mcp.tools import INSTRUCTIONS, tool_list
 
 SERVER_NAME: Final = "headway"
 CALLS_AT_ONCE_MAX: Final = 12  # further calls wait; more threads only get into each other's way
+GATES_WISH: Final = "headway/gates"
+LONG_CALLS_AT_ONCE_MAX: Final = 64  # these wait for checks, and for each other
 
 logger = logging.getLogger(__name__)
 
@@ -73,11 +76,15 @@ class People(Protocol):
 
 
 class Call(NamedTuple):
-    """A tool call; `key` is that of a caller who may send it again."""
+    """A tool call; `key` is that of a caller who may send it again.
+
+    `enforce_gates` is the wish of one who works without anybody to confirm a step.
+    """
 
     tool: str
     arguments: JsonObject
     key: str | None = None
+    enforce_gates: bool = False
 
 
 class Verbs(Protocol):
@@ -99,6 +106,9 @@ class Verbs(Protocol):
     def continue_workflow(self, request: ContinueWorkflow) -> Reply:
         """Hand a step in, or show it again."""
 
+    def takes_long(self, request: ContinueWorkflow) -> bool:
+        """Tell whether this call waits for commands of somebody's to end."""
+
     def checkpoint_workflow(self, request: CheckpointWorkflow) -> Reply:
         """Mark progress."""
 
@@ -119,6 +129,7 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     """
     people = verbs.people
     threads = Threads(CALLS_AT_ONCE_MAX)
+    patient = Threads(LONG_CALLS_AT_ONCE_MAX)
 
     async def list_tools(
         _context: ServerRequestContext, _params: PaginatedRequestParams | None
@@ -126,12 +137,15 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
         return ListToolsResult(tools=tool_list())
 
     async def answered(call: Call) -> CallToolResult:
-        return await threads.run(partial(answer, verbs, call, user_home))
+        soon = await threads.run(partial(answer_soon, verbs, call, user_home))
+        if soon is not None:
+            return soon
+        return await patient.run(partial(answer, verbs, call, user_home))
 
     async def call_tool(
         context: ServerRequestContext, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        call = Call(params.name, params.arguments or {}, _call_key(context))
+        call = _call(params, context.meta or {})
         result = await answered(call)
         gate = _gate_of(result)
         if gate is None or people is None or not can_ask(context):
@@ -215,13 +229,27 @@ def _protocol_error(fault: Fault, method: str, user_home: str) -> MCPError:
 
 def answer(verbs: Verbs, call: Call, user_home: str) -> CallToolResult:
     """Call a verb and return its reply, or the fault it ended in, as a tool result."""
+    result = _answer(verbs, call, user_home, patient=True)
+    assert result is not None
+    return result
+
+
+def answer_soon(verbs: Verbs, call: Call, user_home: str) -> CallToolResult | None:
+    """Answer as `answer` does; None, and nothing is done, when that takes long."""
+    return _answer(verbs, call, user_home, patient=False)
+
+
+def _answer(verbs: Verbs, call: Call, user_home: str, *, patient: bool) -> CallToolResult | None:
     tool = call.tool
     try:
         if tool not in INPUT_SCHEMAS:
             raise unknown_tool(tool)  # noqa: TRY301 - told like every other fault
         request = parse_arguments(tool, call.arguments)
-        if isinstance(request, StartWorkflow) and call.key is not None:
-            request = replace(request, call_key=call.key)
+        if isinstance(request, StartWorkflow):
+            gates = "enforce" if call.enforce_gates else None
+            request = replace(request, call_key=call.key, gates=gates)
+        if not patient and isinstance(request, ContinueWorkflow) and verbs.takes_long(request):
+            return None
         reply = perform(verbs, request)
         return _result(reply, render_reply(tool, reply))
     except Fault as fault:
@@ -277,9 +305,14 @@ def _gate_of(result: CallToolResult) -> str | None:
     return str(reply["gateId"])
 
 
-def _call_key(context: ServerRequestContext) -> str | None:
-    key = (context.meta or {}).get(CALL_KEY)
-    return key if isinstance(key, str) else None
+def _call(params: CallToolRequestParams, meta: Mapping[str, object]) -> Call:
+    key = meta.get(CALL_KEY)
+    return Call(
+        params.name,
+        params.arguments or {},
+        key if isinstance(key, str) else None,
+        meta.get(GATES_WISH) == "enforce",
+    )
 
 
 def _fault_result(fault: Fault, user_home: str) -> CallToolResult:

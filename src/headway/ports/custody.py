@@ -7,7 +7,7 @@ reads. `Custody` changes a whole stream in one transaction: all of it, or nothin
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from headway.domain.ids import Digest, SessionId, StreamId
+from headway.domain.ids import Digest, RunId, SessionId, StreamId
 from headway.domain.values import Value
 from headway.ports.ledger import AttemptRow, Blob
 from headway.ports.sessions import GateRow, SessionSummary
@@ -20,6 +20,15 @@ class StoredEvent(NamedTuple):
     recorded_at: object
     hash: object
     data: object
+
+
+class StoredTask(NamedTuple):
+    """What a run's row in the queue says of its stream; a damaged one may hold anything."""
+
+    state: object
+    outcome: object
+    fence: object
+    tally: object  # as text, None before the run first rests or ends
 
 
 class SealedEvent(NamedTuple):
@@ -67,6 +76,15 @@ class Projections(Value):
     dropped: tuple[bytes, ...] = ()
 
 
+class RunUnfinished(Exception):
+    """A session cannot go while a run that drives it has not ended; `state` is that of its row."""
+
+    def __init__(self, run: RunId, state: str) -> None:
+        super().__init__(run)
+        self.run = run
+        self.state = state
+
+
 class Tombstone(Value):
     """What stays of a purged session: that it was there, since when it is not, and why."""
 
@@ -76,11 +94,12 @@ class Tombstone(Value):
 
 
 class Purged(Value):
-    """How much a purge removed."""
+    """How much a purge removed; `runs` with their events are those that drove the session."""
 
     events: int
     attempts: int
     blobs: int
+    runs: int = 0
 
 
 class Records(Protocol):
@@ -94,6 +113,9 @@ class Records(Protocol):
 
     def events(self, stream: StreamId, after: int, limit: int) -> Sequence[StoredEvent]:
         """Return at most `limit` events after a version, in order of version."""
+
+    def task(self, run: RunId) -> StoredTask | None:
+        """Return a run's row in the queue; None when there is no such row."""
 
     def blobs(self) -> tuple[Digest, ...]:
         """Return the names of all blobs."""
@@ -126,10 +148,13 @@ class Custody(Protocol):
     def reindex(self) -> None:
         """Make what finds words anew from the words that are kept."""
 
-    def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
+    def purge(
+        self, stream: StreamId, tombstone: Tombstone, run: RunId | None = None
+    ) -> Purged | None:
         """Remove a stream, its projections, and the blobs that no other stream speaks of.
 
-        None when there is no such stream.
+        With it goes the run named: its stream and its row. None when there is no such stream.
+        Raises RunUnfinished, and removes nothing, when that run has not ended.
         """
 
     def tombstone(self, session: SessionId) -> Tombstone | None:

@@ -6,6 +6,7 @@ from typing import Protocol
 from headway.domain.events import Event
 from headway.domain.ids import AttemptId, Digest, NodeId, SessionId, StreamId
 from headway.domain.values import Value
+from headway.ports.leases import Lease
 from headway.ports.sessions import GateRow, SessionSummary
 
 
@@ -48,10 +49,14 @@ class AttemptRow(Value):
 
 
 class Head(Value):
-    """An attempt with the version its session's stream has reached."""
+    """An attempt with the version its session's stream has reached.
+
+    `remembered` tells that it was not read just now: the stream may have moved on since.
+    """
 
     row: AttemptRow
     version: int
+    remembered: bool = False
 
 
 class Blob(Value):
@@ -74,7 +79,8 @@ class Write(Value):
     `attempts` are inserted, or replace the row of the same nonce. `standings` are nodes whose
     standing this write changes: every attempt on them, known to the caller or not, is set to it.
     `gates` are opened, `decided` are the gates (the versions of their opening) that close. `words`
-    (of `domain.words`) are added to those the stream's session is found by.
+    (of `domain.words`) are added to those the stream's session is found by. `lease` is the claim of
+    the run that drives the session, where one does.
     """
 
     stream: StreamId
@@ -87,6 +93,7 @@ class Write(Value):
     gates: tuple[GateRow, ...] = ()
     decided: tuple[int, ...] = ()
     words: frozenset[str] = frozenset()
+    lease: Lease | None = None
 
 
 class Ledger(Protocol):
@@ -95,11 +102,16 @@ class Ledger(Protocol):
     def append(self, write: Write) -> tuple[Recorded, ...]:
         """Commit the write durably and return its events as recorded.
 
-        Raises `Conflict` when the stream has moved on; then nothing of the write was kept.
+        Raises `Conflict` when the stream has moved on, and `LeaseLost` when the lease it is made
+        under is another worker's; then nothing of the write was kept.
         """
 
-    def head(self, nonce: bytes) -> Head | None:
-        """Return what a token's nonce stands for, or None when no such attempt was recorded."""
+    def head(self, nonce: bytes, *, lately: bool = False) -> Head | None:
+        """Return what a token's nonce stands for, or None when no such attempt was recorded.
+
+        With `lately` an open attempt will do as it was when this process wrote it last. Whoever
+        asks so may do one thing with the answer: append at its version, or else ask again.
+        """
 
     def mint(self, row: AttemptRow) -> None:
         """Record a fresh attempt on a node, without an event; it may become a fork.

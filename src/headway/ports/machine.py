@@ -27,6 +27,9 @@ class Machine(Protocol):
     def mode(self, path: Path) -> int | None:
         """Return the permission bits of a file or folder, None when there is none."""
 
+    def names(self, folder: Path) -> tuple[str, ...]:
+        """Return the names of the folders in a folder, none where there is none."""
+
     def disk(self, folder: Path) -> Disk | None:
         """Return the room on the disk under a folder, or under the first above it that exists."""
 

@@ -1,8 +1,10 @@
 """Models: what answers a conversation."""
 
+from collections.abc import Callable
 from typing import Literal, Protocol, TypeAlias
 
 from headway.domain.runs.messages import ModelRequest, Reply
+from headway.domain.values import Value
 
 # transient: worth trying again as it is; expired: the credentials are not taken (any more);
 # overflow: the conversation is longer than the model takes; refused: it will not answer this;
@@ -10,6 +12,13 @@ from headway.domain.runs.messages import ModelRequest, Reply
 ModelProblem: TypeAlias = Literal[
     "transient", "expired", "overflow", "refused", "unusable", "malformed"
 ]
+
+# Called whenever a model is heard of: it is at work, though its reply has not come to its end.
+Heard: TypeAlias = Callable[[], None]
+
+
+def unheard() -> None:
+    """Take no notice."""
 
 
 class ModelFailed(Exception):
@@ -23,6 +32,18 @@ class ModelFailed(Exception):
         self.retry_after_ms = retry_after_ms
 
 
+class Traits(Value):
+    """What a run must know of its model.
+
+    `answers`: it ends its turn with JSON instead of calling the tool that completes a step.
+    `window` is how many tokens it takes at once, None where that is not known.
+    """
+
+    answers: bool = False
+    window: int | None = None
+    output_tokens_max: int = 8_192
+
+
 class Model(Protocol):
     """One model of one provider."""
 
@@ -30,5 +51,12 @@ class Model(Protocol):
     def name(self) -> str:
         """Return what the model is called, as `provider:name`."""
 
-    async def reply(self, request: ModelRequest) -> Reply:
-        """Return the model's reply. Raises ModelFailed; never retries by itself."""
+    @property
+    def traits(self) -> Traits:
+        """Return what a run must know of it."""
+
+    async def reply(self, request: ModelRequest, heard: Heard = unheard) -> Reply:
+        """Return the model's reply. Raises ModelFailed; never retries by itself.
+
+        `heard` is called for each part of a reply that comes in parts.
+        """

@@ -3,10 +3,29 @@
 from collections.abc import Mapping
 from typing import Literal, Protocol, TypeAlias
 
+from headway.domain.runs.events import Owner
 from headway.domain.values import Value
+from headway.ports.queue import TaskState
 from headway.ports.sessions import GateRow, SessionSummary, Status
 
 StoreKind: TypeAlias = Literal["sqlite", "postgresql"]
+
+
+class Claim(Value):
+    """A run that was claimed and has not been let go: by whom, and until when unless renewed."""
+
+    run: str
+    owner: Owner
+    lease_until: int
+
+
+class RunRow(Value):
+    """A run, as far as one is told from another."""
+
+    run: str
+    state: TaskState
+    workflow_id: str
+    goal: str
 
 
 class StoreFacts(Value):
@@ -15,7 +34,9 @@ class StoreFacts(Value):
     `product` is the database and its version, as "SQLite 3.53.0". `shares` tells whether several
     processes may have it open. `schema` is its version, None while there is no store yet: all that
     follows is empty then. `newest_at` is the time of the newest event in milliseconds since 1970
-    UTC. `latest` and `gates` are cut to what was asked for, `waiting` counts all gates.
+    UTC. `latest`, `gates` and `latest_runs` are cut to what was asked for, `waiting` counts all
+    gates; `runs` counts runs by state, and `claims` holds those in state `claimed`;
+    `unended` are the ids of all that have not ended.
     """
 
     kind: StoreKind
@@ -30,6 +51,10 @@ class StoreFacts(Value):
     newest_at: int | None = None
     latest: tuple[SessionSummary, ...] = ()
     gates: tuple[GateRow, ...] = ()
+    runs: Mapping[TaskState, int] = {}
+    claims: tuple[Claim, ...] = ()
+    latest_runs: tuple[RunRow, ...] = ()
+    unended: frozenset[str] = frozenset()
 
 
 class Onlooker(Protocol):

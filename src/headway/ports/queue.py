@@ -5,10 +5,12 @@ grows with each claim. Every append of a run names the fence it was claimed with
 that was given up for dead can write nothing more.
 """
 
+from collections.abc import Callable
 from typing import Literal, Protocol, TypeAlias
 
 from headway.domain.ids import RunId
 from headway.domain.runs.events import Owner, RunEvent
+from headway.domain.runs.limits import Spent
 from headway.domain.runs.outcomes import OutcomeKind
 from headway.domain.values import Value
 from headway.ports.ledger import Blob
@@ -28,11 +30,19 @@ class DuplicateRun(Exception):
         self.run = run
 
 
+class Tally(Value):
+    """What a run had taken, and how far it was, when it last came to a rest or to its end."""
+
+    spent: Spent
+    steps: int = 0
+
+
 class Task(Value):
     """A row: what stands in the queue of a run. Times are milliseconds since 1970 UTC.
 
-    `position` orders rows of one priority as they came; a higher `priority` goes first. `owner`
-    and `lease_until` are those of the last claim, whether it still stands or not.
+    `position` orders rows of one priority, as they came unless one was moved; a higher `priority`
+    goes first. `owner` and `lease_until` are those of the last claim, whether it still stands or
+    not. `tally` is None until the run first rests or ends.
     """
 
     run: RunId
@@ -49,6 +59,7 @@ class Task(Value):
     lease_until: int = 0
     submitted_at: int = 0
     updated_at: int = 0
+    tally: Tally | None = None
 
 
 class RunRecorded(Value):
@@ -60,10 +71,11 @@ class RunRecorded(Value):
 
 
 class Move(Value):
-    """What becomes of the row with an append."""
+    """What becomes of the row with an append. Without a tally it keeps the one it has."""
 
     state: TaskState
     outcome: OutcomeKind | None = None
+    tally: Tally | None = None
 
 
 class RunWrite(Value):
@@ -83,7 +95,8 @@ class RunWrite(Value):
 class Claiming(Value):
     """Who claims, and what: the run named, or the next that waits.
 
-    `per_workspace_max` and `claimed_max` bound how many may be claimed; None is no bound.
+    `per_workspace_max` and `claimed_max` bound how many may be claimed at once; None is no bound.
+    A claim that names a bound never goes beyond it, whoever claims at the same time.
     """
 
     owner: Owner
@@ -91,6 +104,34 @@ class Claiming(Value):
     run: RunId | None = None
     per_workspace_max: int | None = None
     claimed_max: int | None = None
+
+
+class Holder(Value):
+    """A process whose leases stand, and on how many runs."""
+
+    owner: Owner
+    runs: int
+
+
+class Bell(Protocol):
+    """Rings when there may be a run to claim that was not there before. One thread waits for it.
+
+    It may ring for nothing, and it may miss what happens while its line to the store is down: who
+    waits looks every few seconds all the same. It raises nothing.
+    """
+
+    def wait(self, seconds: float) -> None:
+        """Return when it has rung since the last wait, or after so long."""
+
+    def cut(self) -> None:
+        """Have the wait that is under way, and every later one, return at once. Any thread may."""
+
+    def close(self) -> None:
+        """Let go of what it listens on; nobody waits any more."""
+
+
+# Given the rows in state `queued`, the next first: those whose priority or position is to be new.
+Rearrange: TypeAlias = Callable[[tuple[Task, ...]], tuple[Task, ...]]
 
 
 class Queue(Protocol):
@@ -102,14 +143,24 @@ class Queue(Protocol):
     def claim(self, claiming: Claiming) -> Task | None:
         """Claim a row that waits, or whose lease ran out, and record the claim in its stream.
 
-        None when there is none to be had.
+        None when there is none to be had. Raises SessionNotHealthy for one whose stream is damaged
+        where it ends; `details` name the run.
         """
 
     def renew(self, run: RunId, fence: int, ttl_ms: int) -> None:
         """Prolong a lease from now on. Raises LeaseLost."""
 
-    def expire(self, run: RunId, fence: int) -> None:
-        """End the lease of this fence at once, if it still stands."""
+    def hand_back(self, run: RunId, fence: int) -> None:
+        """Have a row wait again that is held with this fence; one that is not stays as it is."""
+
+    def holders(self) -> tuple[Holder, ...]:
+        """Return the processes whose leases stand."""
+
+    def set_aside(self, run: RunId) -> None:
+        """Have a row end as failed whose stream cannot be read: nobody can go on with it."""
+
+    def expire_all(self, owner: Owner) -> None:
+        """End every lease of a process at once."""
 
     def append(self, write: RunWrite) -> tuple[RunRecorded, ...]:
         """Append to a run's stream. Raises LeaseLost, or Conflict when the stream has moved on."""
@@ -117,8 +168,26 @@ class Queue(Protocol):
     def scan(self, run: RunId, after: int = 0) -> tuple[RunRecorded, ...]:
         """Return the events of a run after a version, in order, their chain checked from there."""
 
-    def tasks(self, states: tuple[TaskState, ...], limit: int) -> tuple[Task, ...]:
-        """Return the rows in these states, the last submitted first."""
+    def tasks(
+        self,
+        states: tuple[TaskState, ...],
+        limit: int,
+        *,
+        workflow_id: str | None = None,
+        workspace: str | None = None,
+        since: int = 0,
+    ) -> tuple[Task, ...]:
+        """Return the rows in these states, the last submitted first; perhaps only some of them.
+
+        `since` is the moment from which on they were submitted.
+        """
+
+    def rearrange(self, change: Rearrange) -> None:
+        """Hold every queued row, and keep the priority and position of those that are returned.
+
+        The positions of all queued rows together stay the same. Raises what `change` raises; then
+        nothing was kept. It may be called more than once, and asks nothing of the store itself.
+        """
 
     def find(self, beginning: str, limit: int) -> tuple[Task, ...]:
         """Return the rows whose run's id begins like this, by id."""

@@ -9,17 +9,19 @@ from headway.domain.values import Value
 class WorktreeState(Value):
     """One worktree, as git and the file system tell it.
 
-    `main` is what its repository's own folder has checked out: `ahead` and `behind` count commits
-    against it, and `merged` says that it holds the work, as commits or as the same change in one
-    of its own (after a squash). `unpushed` counts commits that neither it nor any remote has.
-    `trouble` is why git cannot tell, and then the rest says nothing.
+    `ahead` and `behind` count commits against what its repository's own folder has checked out.
+    `merged` says that a branch that lasts (that one, the remote's main one, main or master) holds
+    the work, as commits or as the same change in commits of its own, after a squash or a rebase.
+    `unpushed` counts commits that neither these nor any remote has. `trouble` is why git cannot
+    tell, and then the rest says nothing.
     """
 
     run: RunId
     path: str
-    changed_at: int  # of the folder; milliseconds since 1970 UTC
+    changed_at: int  # the last change seen in it; milliseconds since 1970 UTC
     repository: str = ""
     branch: str | None = None
+    head: str = ""
     dirty: int = 0  # files changed and not committed
     ahead: int = 0
     behind: int = 0
@@ -34,8 +36,15 @@ class Worktrees(Protocol):
     def survey(self) -> tuple[WorktreeState, ...]:
         """Return all there are, in the order of their runs."""
 
-    def remove(self, worktree: WorktreeState) -> None:
-        """Remove a worktree, and its branch where it is merged. Raises PreconditionFailed.
+    def changes(self, worktree: WorktreeState) -> bytes:
+        """Return what is not committed there, as a patch on its head; ignored files are not in it.
 
-        git is asked again: one that has changes by now stays.
+        Raises PreconditionFailed where a patch cannot hold it all.
+        """
+
+    def remove(self, worktree: WorktreeState, saved: bytes = b"") -> None:
+        """Remove a worktree, and its branch where it is merged.
+
+        Raises PreconditionFailed where its head is another by now, or it holds changes other than
+        those that were saved; then nothing is removed.
         """

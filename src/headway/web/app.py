@@ -1,7 +1,7 @@
 """The ASGI application: the routes of this surface, and those of others mounted beside them."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -29,8 +29,16 @@ class _Mounts:
         await chosen(scope, receive, send)
 
 
-def build_app(rules: Rules, about: Mapping[str, Json], mounted: Mapping[str, ASGIApp]) -> ASGIApp:
-    """Return the application; `about` is what `/v1/version` answers, `mounted` maps whole paths."""
+def build_app(
+    rules: Rules,
+    about: Mapping[str, Json],
+    mounted: Mapping[str, ASGIApp],
+    doors: Sequence[Route] = (),
+) -> ASGIApp:
+    """Return the application.
+
+    `about` is what `/v1/version` answers, `mounted` maps whole paths, `doors` are further routes.
+    """
 
     async def healthz(_request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -39,7 +47,7 @@ def build_app(rules: Rules, about: Mapping[str, Json], mounted: Mapping[str, ASG
         return JSONResponse(dict(about))
 
     routes = Starlette(
-        routes=[Route("/healthz", healthz), Route("/v1/version", version)],
+        routes=[Route("/healthz", healthz), Route("/v1/version", version), *doors],
         exception_handlers={HTTPException: _not_served, Exception: _failed},
     )
     return Guard(_Mounts(routes, mounted), rules)
@@ -51,7 +59,7 @@ async def _not_served(request: Request, error: Exception) -> Response:
     body = envelope(
         "NOT_FOUND" if known else "METHOD_NOT_ALLOWED",
         f"There is nothing at {request.url.path[:200]} for {request.method}.",
-        "This server has /mcp (POST), /healthz and /v1/version (GET).",
+        "This server has /mcp (POST), /v1/runs (GET, POST), /healthz and /v1/version (GET).",
     )
     return JSONResponse(body, status_code=error.status_code, headers=error.headers)
 

@@ -5,18 +5,17 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.living import WAIT_SECONDS, eventually, is_alive
+from tests.support.provided import KEY, PROVIDERS
 from tests.support.tooled import Workbench
 
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[3]
-WAIT_SECONDS = 20
 TELL_AND_STAY = "echo $$ > shell.pid; sleep 300 & echo $! > child.pid; touch ready; wait"
 CALLER = """
 import asyncio, sys
@@ -24,22 +23,6 @@ from pathlib import Path
 from tests.support.tooled import Workbench
 asyncio.run(Workbench(Path(sys.argv[1])).call("bash", command=sys.argv[2]))
 """
-
-
-def is_alive(pid: int) -> bool:
-    """Tell whether a process runs; one that is dead and not yet waited for does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
-
-
-def eventually(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT_SECONDS
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def all_gone(root: Path) -> None:
@@ -69,6 +52,16 @@ async def test_a_command_reads_no_input_and_sees_no_secret(tmp_path: Path) -> No
     shown = await bench.done("bash", command="cat; env")
     assert "LANG=C" in shown
     assert not any(name in shown for name in ("API_KEY", "PASSWORD", "HEADWAY", "GIT_DIR", "k1"))
+
+
+async def test_a_command_sees_nothing_of_what_reaches_a_model(tmp_path: Path) -> None:
+    reached: dict[str, str] = {}
+    for provider in PROVIDERS:
+        reached |= provider.settings("http://u:p@h")
+    reached |= {"AWS_SESSION_TOKEN": KEY, "AWS_BEARER_TOKEN_BEDROCK": KEY}
+    shown = await Workbench(tmp_path, None, **reached).done("bash", command="env")
+    assert "AWS_REGION=us-east-1" in shown, "what is no secret is seen"
+    assert not any(secret in shown for secret in (KEY, "AKIANOTTOBETOLD", "OPENAI_", "ANTHROPIC_"))
 
 
 async def test_bytes_that_are_no_text_are_shown_as_far_as_they_go(tmp_path: Path) -> None:

@@ -83,6 +83,14 @@ async def test_an_unknown_tool_is_answered_with_those_there_are(tmp_path: Path) 
     assert "complete_step" in said
 
 
+@pytest.mark.parametrize("name", ["output.notesMarkdown", "output.artifacts"])
+async def test_complete_step_says_what_steps_and_refusals_call_its_fields(
+    tmp_path: Path, name: str
+) -> None:
+    spec = next(spec for spec in Workbench(tmp_path).tools.specs if spec.name == "complete_step")
+    assert name in str(spec.schema["properties"])
+
+
 async def test_a_step_that_is_taken_says_what_follows(tmp_path: Path) -> None:
     engine = AnsweringEngine(
         [

@@ -1,104 +1,57 @@
 """Runs driven to their end on the store in memory, and through a crash at every moment."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import replace as changed
 
 import anyio
 import pytest
 from msgspec.structs import replace
 
-from headway.adapters.storage.memory import open_memory
-from headway.agent.driving import drive
+from headway.agent.driving import WATCH_SECONDS, drive
 from headway.agent.memory import INTERRUPTED
 from headway.application.abort_run import abort_run
 from headway.application.claim_run import claim_run
+from headway.application.naming_runs import named_run
+from headway.application.pause_run import pause_run
 from headway.application.resume_run import resume_run
-from headway.application.runs import LeaseTerms, Runs, folded, named_run
+from headway.application.runs import Runs
 from headway.application.show_run import show_run
 from headway.application.steer_run import steer_run
-from headway.domain.errors import InvalidInput, NotFound, PreconditionFailed
-from headway.domain.ids import RunId, task_id
+from headway.domain.errors import InvalidInput, NotFound, PreconditionFailed, SessionNotHealthy
+from headway.domain.ids import RunId
 from headway.domain.runs.conversation import Conversation
-from headway.domain.runs.events import Owner, RunClaimed, RunEvent, RunSubmitted
+from headway.domain.runs.events import (
+    ModelErred,
+    PauseAsked,
+    RunClaimed,
+    RunEnded,
+    RunEvent,
+)
 from headway.domain.runs.limits import Limits
-from headway.domain.runs.messages import Results, Told, ToolCall
-from headway.domain.runs.outcomes import Failed, Outcome, Paused, Success, kind_of
-from headway.ports.models import ModelFailed
-from headway.ports.queue import Task
-from tests.fakes.crew import PlayedModel, Turn, World, a_crew
-from tests.fakes.time_and_chance import FakeClock, FakeEntropy
-from tests.support.walked import engine_of
-
-RUN = task_id(bytes(16))
-TURNS: tuple[Turn, ...] = (("write",), ("write", "nothing"), ("done",), ("write",), ("done",))
-
-
-class Killed(BaseException):
-    """The process is no more."""
-
-
-@dataclass
-class Owners:
-    """Each claim is by a process of its own; those of the set are gone."""
-
-    number: int = 0
-    gone: set[int] = field(default_factory=set)
-
-    def me(self) -> Owner:
-        self.number += 1
-        return Owner(host="h", boot="b", pid=self.number, started="s")
-
-    def is_gone(self, owner: Owner) -> bool:
-        return owner.pid in self.gone
-
-
-def some_runs(limits: Limits | None = None) -> Runs:
-    clock, entropy = FakeClock(), FakeEntropy()
-    store = open_memory(clock, entropy)
-    runs = Runs(engine=engine_of(store), queue=store.queue, owners=Owners(), terms=LeaseTerms())
-    begun = RunSubmitted(
-        workflow_id="w", workspace="/w", goal="g", model="m", limits=limits or Limits()
-    )
-    runs.queue.submit(Task(run=RUN, workflow_id="w", workspace="/w", goal="g"), (begun,), ())
-    return runs
-
-
-def events_of(runs: Runs) -> list[RunEvent]:
-    return [each.event for each in runs.queue.scan(RUN)]
-
-
-def conversation(runs: Runs) -> Conversation:
-    return folded(runs.queue.scan(RUN))
-
-
-def driven(
-    runs: Runs, world: World, model: PlayedModel, kill_at: int = 0, *, in_tool: str = ""
-) -> Outcome | None:
-    """Claim the run and drive it; the process dies at an event, or inside a tool call."""
-    held = claim_run(runs, RUN)
-    assert held is not None
-
-    def tell(now: Conversation, _: RunEvent) -> None:
-        if kill_at and now.version >= kill_at:
-            raise Killed
-
-    def during(call: ToolCall) -> None:
-        if call.id == in_tool:
-            raise Killed
-
-    async def main() -> Outcome | None:
-        return await drive(runs, held, a_crew(world, model, during), tell)
-
-    try:
-        return anyio.run(main)
-    except BaseExceptionGroup as group:
-        killed, others = group.split(Killed)
-        raise (others or Killed()) from killed
-
-
-def bury(runs: Runs) -> None:
-    owners = runs.owners
-    assert isinstance(owners, Owners)
-    owners.gone.add(owners.number)
+from headway.domain.runs.messages import ModelRequest, Reply, Results, Told, ToolCall
+from headway.domain.runs.outcomes import (
+    Cancelled,
+    Failed,
+    Outcome,
+    Parked,
+    Paused,
+    Success,
+    kind_of,
+)
+from headway.ports.engine import GateWaits, Whereabouts
+from headway.ports.models import Heard, ModelFailed, unheard
+from headway.ports.queue import RunRecorded, RunWrite, Task
+from tests.fakes.crew import PlayedEngine, PlayedModel, World, a_crew
+from tests.support.driven_runs import (
+    RUN,
+    TURNS,
+    Killed,
+    bury,
+    conversation,
+    driven,
+    events_of,
+    some_runs,
+)
 
 
 def test_a_run_takes_its_turns_and_succeeds_with_one_commit() -> None:
@@ -177,6 +130,7 @@ def test_a_run_that_nobody_drives_is_aborted_at_once_and_answers_ended_from_then
     for again in (
         lambda: abort_run(runs, RUN, "me"),
         lambda: steer_run(runs, RUN, "x", "me"),
+        lambda: pause_run(runs, RUN, "me"),
         lambda: resume_run(runs, RUN, "me"),
     ):
         with pytest.raises(PreconditionFailed, match="has ended: cancelled"):
@@ -201,6 +155,183 @@ def test_an_abort_from_elsewhere_cuts_a_driven_run_short() -> None:
     assert kind_of(outcome) == "cancelled"
     assert named_run(runs, RUN).outcome == "cancelled"
     assert len(world.effects) == 1
+
+
+def test_a_run_that_nobody_drives_is_paused_at_once_and_once() -> None:
+    runs, world = some_runs(), World()
+    row = pause_run(runs, RUN, "me")
+    assert (row.state, row.outcome) == ("resting", "paused")
+    before = events_of(runs)
+    assert pause_run(runs, RUN, "other").state == "resting"
+    assert events_of(runs) == before
+    assert claim_run(runs) is None
+    resume_run(runs, RUN, "me")
+    assert driven(runs, world, PlayedModel(TURNS)) == Success(commit="abc123")
+
+
+def driven_while(
+    runs: Runs, world: World, model: PlayedModel, said: Callable[[], object]
+) -> Outcome | None:
+    """Drive the run; in the middle of its second turn somebody says something to it."""
+    held = claim_run(runs, RUN)
+    assert held is not None
+
+    def during(call: ToolCall) -> None:
+        if call.id == "2-0":
+            said()
+
+    async def main() -> Outcome | None:
+        return await drive(runs, held, a_crew(world, model, during), lambda *_: None)
+
+    return anyio.run(main)
+
+
+def test_a_driven_run_finishes_its_turn_and_rests() -> None:
+    runs, world, model = some_runs(), World(), PlayedModel(TURNS)
+
+    def paused() -> None:
+        pause_run(runs, RUN, "me")
+        pause_run(runs, RUN, "me")
+
+    assert driven_while(runs, world, model, paused) == Paused(by="me")
+    assert set(world.effects) == {"1-0", "2-0", "2-1"}
+    assert sum(isinstance(event, PauseAsked) for event in events_of(runs)) == 1
+    resume_run(runs, RUN, "me")
+    assert driven(runs, world, model) == Success(commit="abc123")
+    assert max(world.effects.values()) == 1
+
+
+def test_a_pause_that_is_taken_back_before_the_turn_is_over_never_happens() -> None:
+    runs, world = some_runs(), World()
+
+    def wavering() -> None:
+        pause_run(runs, RUN, "me")
+        resume_run(runs, RUN, "me")
+
+    assert driven_while(runs, world, PlayedModel(TURNS), wavering) == Success(commit="abc123")
+
+
+def test_a_pause_does_not_wait_for_a_model_that_is_to_be_asked_again_much_later() -> None:
+    runs, model = some_runs(), PlayedModel((ModelFailed("transient", "529", retry_after_ms=10**8),))
+    held = claim_run(runs, RUN)
+    assert held is not None
+
+    outcomes: list[Outcome | None] = []
+
+    async def main() -> None:
+        waits = anyio.Event()
+
+        def tell(_: Conversation, event: RunEvent) -> None:
+            if isinstance(event, ModelErred):
+                waits.set()
+
+        async def drives() -> None:
+            outcomes.append(await drive(runs, held, a_crew(World(), model), tell))
+
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as beside:
+                beside.start_soon(drives)
+                await waits.wait()
+                await anyio.sleep(0.2)  # the pause counts at any time; now it finds the run waiting
+                pause_run(runs, RUN, "me")
+
+    anyio.run(main)
+    assert outcomes == [Paused(by="me")]
+
+
+@pytest.mark.parametrize(
+    ("verb", "end"),
+    [
+        (lambda runs: resume_run(runs, RUN, "me"), Success(commit="abc123")),
+        (lambda runs: abort_run(runs, RUN, "me", "enough"), Cancelled(by="me", reason="enough")),
+    ],
+    ids=["resumed", "aborted"],
+)
+def test_what_somebody_says_in_the_moment_before_a_run_rests_counts(
+    verb: Callable[[Runs], object], end: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, world = some_runs(), World()
+    append, said = runs.queue.append, list[str]()
+
+    def late(write: RunWrite) -> tuple[RunRecorded, ...]:
+        if isinstance(write.events[-1], RunEnded) and not said:
+            said.append("said")
+            verb(runs)
+        return append(write)
+
+    monkeypatch.setattr(runs.queue, "append", late)
+    outcome = driven_while(runs, world, PlayedModel(TURNS), lambda: pause_run(runs, RUN, "me"))
+    assert outcome == end
+    assert named_run(runs, RUN).state == "ended"
+    assert said
+
+
+def test_a_gate_that_is_decided_just_before_its_run_rests_lets_it_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs, world = some_runs(), World()
+    held, decided, append = claim_run(runs, RUN), list[str](), runs.queue.append
+    assert held is not None
+
+    class Gated(PlayedEngine):
+        async def current(self) -> Whereabouts:
+            if world.step > 1 and not decided:
+                return GateWaits(gate="gate_1", step="step-1", command="decide")
+            return await super().current()
+
+    def late(write: RunWrite) -> tuple[RunRecorded, ...]:
+        if isinstance(write.events[-1], RunEnded):
+            decided.append("approved")
+        return append(write)
+
+    async def main() -> Outcome | None:
+        crew = changed(a_crew(world, PlayedModel(TURNS)), engine=Gated(world))
+        return await drive(runs, held, crew, lambda *_: None)
+
+    monkeypatch.setattr(runs.queue, "append", late)
+    assert anyio.run(main) == Parked(gate="gate_1")
+    assert named_run(runs, RUN).state == "queued"
+    assert driven(runs, world, PlayedModel(TURNS)) == Success(commit="abc123")
+
+
+def test_a_watch_that_meets_a_fault_leaves_it_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = some_runs()
+    held = claim_run(runs, RUN)
+    assert held is not None
+
+    def damaged(*_: object) -> tuple[RunRecorded, ...]:
+        raise SessionNotHealthy("Event 3 is missing.", remedy="Restore it.")
+
+    class Slow(PlayedModel):
+        async def reply(self, request: ModelRequest, heard: Heard = unheard) -> Reply:
+            monkeypatch.setattr(runs.queue, "scan", damaged)
+            await anyio.sleep(1.5 * WATCH_SECONDS)
+            return await super().reply(request, heard)
+
+    async def main() -> Outcome | None:
+        return await drive(runs, held, a_crew(World(), Slow(TURNS)), lambda *_: None)
+
+    outcome = anyio.run(main)
+    assert isinstance(outcome, Failed)
+    assert outcome.reason == "fault"
+    assert "Event 3 is missing" in outcome.message
+
+
+def test_a_run_whose_worker_died_before_it_came_to_rest_rests_when_it_is_asked_again() -> None:
+    runs = some_runs()
+    claim_run(runs, RUN)
+    assert pause_run(runs, RUN, "me").state == "claimed"
+    bury(runs)
+    row = pause_run(runs, RUN, "other")
+    assert (row.state, row.outcome) == ("resting", "paused")
+    assert conversation(runs).outcome == Paused(by="me")
+
+
+def test_a_run_at_rest_that_is_aborted_has_ended_in_its_own_history_too() -> None:
+    runs = some_runs()
+    pause_run(runs, RUN, "me")
+    assert abort_run(runs, RUN, "me").outcome == "cancelled"
+    assert conversation(runs).outcome == Cancelled(by="me")
 
 
 def test_a_limit_rests_the_run_and_a_resumption_grants_it_once_more() -> None:

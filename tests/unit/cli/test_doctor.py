@@ -7,13 +7,17 @@ import pytest
 from msgspec.structs import replace as changed
 
 from headway import __version__
-from headway.application.diagnose_home import Finding, diagnose_home
+from headway.adapters.machine.owners import HostOwners
+from headway.application.diagnose_home import diagnose_home
+from headway.application.findings import Finding
 from headway.application.home import Home
 from headway.cli.doctor_command import finding_lines
 from headway.cli.style import Style
 from headway.domain.errors import StoreUnavailable
+from headway.domain.runs.events import Owner
 from headway.ports.machine import Process
-from headway.ports.onlooker import StoreFacts
+from headway.ports.onlooker import Claim, StoreFacts
+from headway.ports.queue import TaskState
 from headway.server_lock import Running
 from tests.fakes.machine import SOUND, FakeMachine, FakeOnlooker
 from tests.fakes.time_and_chance import FakeClock
@@ -34,8 +38,10 @@ def home(machine: FakeMachine, facts: StoreFacts = SOUND) -> Home:
     return Home(
         folder=FOLDER,
         database=DATABASE,
+        worktrees=FOLDER / "worktrees",
         machine=machine,
         onlooker=FakeOnlooker(facts),
+        owners=HostOwners(),
         clock=FakeClock(1_800_000_001_000),
     )
 
@@ -135,6 +141,8 @@ def test_a_server_is_asked_and_told_by_how_it_answers(machine: FakeMachine) -> N
     older = replace(served, running=RUNNING._replace(version="0.0.1"))
     assert found(older, "server").level == "warning"
     machine.answers = None
+    assert "is stopping" in found(served, "server").told, "it listens no more"
+    machine.taken = {7430}
     silent = found(served, "server")
     assert (silent.level, "kill 4711" in silent.remedy) == ("problem", True)
 
@@ -173,3 +181,33 @@ def test_findings_are_drawn_with_the_remedy_under_them_and_fit_a_narrow_terminal
     assert plain.isascii()
     assert "X  store" in plain
     assert any("\x1b[31m" in line for line in finding_lines(findings, Style(colour=True)))
+
+
+GONE = Owner(host="elsewhere", boot="b", pid=1, started="1")
+LATER = 1_800_000_061_000
+
+
+@pytest.mark.parametrize(
+    ("runs", "until", "level", "told"),
+    [
+        ({"ended": 3}, 0, "ok", "0 driven, 0 waiting"),
+        ({"queued": 2}, 0, "warning", "2 waiting, 0 at rest; nobody drives any"),
+        ({"claimed": 1}, 1, "warning", "1 lost their worker and wait for another; nobody"),
+        ({"claimed": 1, "queued": 2}, LATER, "ok", "1 driven, 2 waiting"),
+    ],
+)
+def test_runs_that_nobody_goes_on_with_are_told(
+    machine: FakeMachine, runs: dict[TaskState, int], until: int, level: str, told: str
+) -> None:
+    claims = (Claim(run="task_a", owner=GONE, lease_until=until),) if "claimed" in runs else ()
+    finding = found(home(machine, changed(SOUND, runs=runs, claims=claims)), "runs")
+    assert finding.level == level
+    assert told in finding.told
+    assert ("headway worker" in finding.remedy) == (level == "warning")
+
+
+def test_worktrees_that_no_living_run_needs_are_told(machine: FakeMachine) -> None:
+    machine.folders = {FOLDER / "worktrees": ("task_a", "task_b", "task_c")}
+    finding = found(home(machine, changed(SOUND, unended=frozenset({"task_b"}))), "worktrees")
+    assert finding.told.startswith("2 of runs that are over")
+    assert "headway worktrees list" in finding.told

@@ -1,3 +1,6 @@
+import base64
+import hmac
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +36,14 @@ def test_a_signed_token_opens(kind: TokenKind, nonce: bytes) -> None:
     text = sign(kind, nonce, KEY)
     assert len(text) == 27
     assert open_token(text, (KEY,), ANY) == OpenedToken(kind=kind, nonce=nonce)
+
+
+@given(kinds, nonces, st.binary(min_size=1, max_size=64))
+def test_a_token_ends_in_the_first_bytes_of_hmac_sha256(
+    kind: TokenKind, nonce: bytes, key: bytes
+) -> None:
+    mac = hmac.digest(key, nonce + kind.encode(), "sha256")[:6]
+    assert sign(kind, nonce, key) == f"{kind}_{base64.urlsafe_b64encode(nonce + mac).decode()}"
 
 
 def test_an_attempt_has_the_same_token_always() -> None:

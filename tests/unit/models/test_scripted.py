@@ -18,7 +18,7 @@ from headway.domain.runs.messages import (
     ToolResult,
     Usage,
 )
-from headway.ports.models import ModelFailed
+from headway.ports.models import ModelFailed, Traits
 
 pytestmark = pytest.mark.anyio
 
@@ -106,6 +106,14 @@ async def test_arguments_written_as_text_are_sent_as_they_stand(tmp_path: Path) 
     assert (await reply(model, GOAL)).calls[0].arguments == '{"command": '
 
 
+async def test_a_script_gives_its_model_traits(tmp_path: Path) -> None:
+    plain = scripted(tmp_path, "turns: [{text: a}]")
+    assert plain.traits == Traits()
+    text = "traits: {window: 5000, answers: true, output_tokens_max: 100}\nturns: [{text: a}]"
+    traits = Traits(window=5_000, answers=True, output_tokens_max=100)
+    assert scripted(tmp_path, text).traits == traits
+
+
 async def test_an_unmet_expectation_names_the_line_and_what_was_told(tmp_path: Path) -> None:
     model = scripted(
         tmp_path, "turns:\n  - text: one\n  - expect: [fine, {matches: 'all (good)'}]\n"
@@ -138,7 +146,11 @@ turns:
     [
         ("turns: [", 2, "cannot be used"),
         ("turns: []", 1, "it has no turn"),
-        ("steps: []", 1, "one key, `turns`"),
+        ("steps: []", 1, "the key `turns`"),
+        ("steps: []\nturns: [{text: a}]", 1, "`turns`, `traits` and `summary` alone"),
+        ("turns: [{text: a}]\ntraits: {windows: 1}", 2, "windows"),
+        ("turns: [{text: a}]\ntraits: 7", 2, "of its traits"),
+        ("turns: [{text: a}]\nsummary: [a]", 2, "must be a text"),
         ("turns:\n  - text: a\n  - texts: b\n", 3, "texts"),
         ("turns:\n  - calls: [{a: {}, b: {}}]\n", 2, "a map of one tool's name"),
         ("turns:\n  - then: nowhere\n", 2, "no turn is called 'nowhere'"),
@@ -169,14 +181,32 @@ def test_a_script_that_is_no_text_or_not_there_is_refused(tmp_path: Path) -> Non
 
 def test_a_model_is_chosen_by_its_provider_and_named_for_every_folder(tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text("turns: [{text: one}]")
-    chosen = choose_model("scripted:script.yaml", tmp_path)
+    chosen = choose_model("scripted:script.yaml", tmp_path, {})
     assert chosen.name == f"scripted:{tmp_path / 'script.yaml'}"
-    assert choose_model(chosen.name, Path("/")).name == chosen.name
+    assert choose_model(chosen.name, Path("/"), {}).name == chosen.name
 
 
 @pytest.mark.parametrize("name", ["", "scripted", "scripted:", "nobody:model", "script:file.yaml"])
 def test_a_model_nobody_provides_is_refused_with_those_there_are(name: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        choose_model(name, tmp_path)
+        choose_model(name, tmp_path, {})
     assert "scripted" in refusal.value.remedy
     assert refusal.value.details["kind"] == "model_unknown"
+
+
+async def test_a_script_says_what_its_model_is_like_and_sums_up(tmp_path: Path) -> None:
+    text = (
+        "turns: [{text: a}, {text: b}]\ntraits: {window: 900, answers: true}\nsummary: all well\n"
+    )
+    model = scripted(tmp_path, text)
+    assert (model.traits.window, model.traits.answers) == (900, True)
+    first = await reply(model, GOAL)
+    assert (await reply(model, Told(text="[said] a", origin="turns"))).text == "all well"
+    summary = Told(text="all well", origin="summary")
+    assert (await reply(model, summary, first, GOAL)).text == "b"
+
+
+async def test_a_script_without_a_summary_is_loud_when_one_is_asked_for(tmp_path: Path) -> None:
+    model = scripted(tmp_path, "turns: [{text: a}]\n")
+    with pytest.raises(ModelFailed, match="a summary is asked for"):
+        await reply(model, Told(text="[said] a", origin="turns"))

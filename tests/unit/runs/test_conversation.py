@@ -7,19 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.domain.ids import digest
-from headway.domain.runs.conversation import (
+from headway.domain.runs.acting import (
     ERRORS_MAX,
+    ERRORS_ONCE_HEARD_MAX,
+    LOSSES_MAX,
     NUDGES_MAX,
     CallModel,
-    Conversation,
-    ResultsPart,
+    Compact,
+    Note,
+    Nudge,
     RunTools,
     Stop,
-    Tell,
-    ToldPart,
-    evolve,
     next_action,
 )
+from headway.domain.runs.conversation import Conversation, evolve
 from headway.domain.runs.event_codec import decode, encode
 from headway.domain.runs.events import (
     AbortAsked,
@@ -29,6 +30,7 @@ from headway.domain.runs.events import (
     ModelErred,
     ModelReplied,
     Owner,
+    PauseAsked,
     RunClaimed,
     RunEnded,
     RunEvent,
@@ -55,6 +57,8 @@ from headway.domain.runs.outcomes import (
     is_rest,
     kind_of,
 )
+from headway.domain.runs.parts import ResultsPart, ToldPart
+from headway.domain.runs.stuck import REPEATS_MAX
 from tests.support.strategies import of_type
 
 ME: Final = Owner(host="here", boot="b", pid=1, started="1")
@@ -97,7 +101,7 @@ def ran(call: str, *, failed: bool = False) -> tuple[RunEvent, ...]:
 def test_whatever_happened_there_is_one_thing_to_do_next(happened: list[RunEvent]) -> None:
     now = told(*happened)
     action = next_action(now)
-    assert isinstance(action, CallModel | RunTools | Tell | Stop)
+    assert isinstance(action, CallModel | Compact | RunTools | Nudge | Note | Stop)
     if isinstance(action, RunTools):
         assert all(call.state != "ended" for call in now.calls if call.asked in action.calls)
 
@@ -152,6 +156,43 @@ def test_a_request_cut_off_by_a_crash_is_made_again_with_the_same_conversation()
     assert next_action(before) == CallModel(turn=2)
 
 
+def test_a_run_that_takes_worker_after_worker_along_comes_to_an_end() -> None:
+    deadly = (ToolStarted(call="a"), RunClaimed(fence=2, owner=ME))
+    again = (ModelAsked(turn=2), RunClaimed(fence=3, owner=ME))
+    now = told(*replied("a"), *deadly, *(again * (LOSSES_MAX - 2)))
+    assert next_action(now) == CallModel(turn=2)
+    last = next_action(on(now, *again))
+    assert isinstance(last, Stop)
+    assert isinstance(last.outcome, Failed)
+    assert last.outcome.reason == "workers_lost"
+    resumed = on(now, *again, RunEnded(outcome=Paused(by="me")), RunResumed(by="me"))
+    assert next_action(resumed) == CallModel(turn=2)
+
+
+def test_a_call_that_is_made_again_because_it_was_cut_off_is_no_repetition() -> None:
+    now = told()
+    for turn in range(1, REPEATS_MAX + 2):
+        call = (*replied("a", turn=turn), ToolStarted(call="a"))
+        now = on(now, *call, RunClaimed(fence=turn + 1, owner=ME))
+        assert next_action(now) == CallModel(turn=turn + 1)
+        now = evolve(now, ModelAsked(turn=turn + 1))
+
+
+def test_a_run_that_nobody_gets_to_begin_comes_to_an_end() -> None:
+    claims = [RunClaimed(fence=fence, owner=ME) for fence in range(2, LOSSES_MAX + 2)]
+    assert next_action(told(*claims[:-1])) == CallModel(turn=1)
+    last = next_action(told(*claims))
+    assert isinstance(last, Stop)
+    assert kind_of(last.outcome) == "error"
+
+
+def test_workers_that_get_on_before_they_leave_are_no_losses() -> None:
+    now = told(*replied("a"), *ran("a"))
+    lost = (ModelAsked(turn=2), RunClaimed(fence=3, owner=ME))
+    now = on(now, *(lost * (LOSSES_MAX - 1)), *replied("b", turn=2), *ran("b"), *lost)
+    assert next_action(now) == CallModel(turn=3)
+
+
 def test_the_model_hears_a_steer_with_the_next_request() -> None:
     steer = RunSteered(text=digest(b"look left"), by="me")
     now = told(*replied("a"), steer, *ran("a"), ModelAsked(turn=2))
@@ -163,7 +204,7 @@ def test_a_model_that_ends_its_turn_early_is_nudged_and_in_the_end_it_is_an_erro
     now = told()
     for turn in range(1, NUDGES_MAX + 1):
         now = on(now, *replied(turn=turn))
-        assert isinstance(next_action(now), Tell)
+        assert next_action(now) == Nudge(why="work_remains")
         now = evolve(now, TextTold(text=digest(b"n"), origin="nudge"))
         assert next_action(now) == CallModel(turn=turn + 1)
     action = next_action(on(now, *replied(turn=9)))
@@ -198,6 +239,22 @@ def test_an_abort_ends_a_run_before_its_first_turn_and_between_two() -> None:
         assert next_action(now) == Stop(outcome=Cancelled(by="me", reason="wrong goal"))
 
 
+def test_a_pause_lets_the_turn_end_and_a_resumption_takes_it_back() -> None:
+    now = told(*replied("a"), PauseAsked(by="me"), PauseAsked(by="other"))
+    assert isinstance(next_action(now), RunTools)
+    now = on(now, *ran("a"))
+    assert next_action(now) == Stop(outcome=Paused(by="me"))
+    rested = evolve(now, RunEnded(outcome=Paused(by="me")))
+    for paused in (now, rested):
+        assert next_action(evolve(paused, RunResumed(by="me"))) == CallModel(turn=2)
+
+
+def test_a_run_at_rest_can_be_ended_for_good() -> None:
+    ends = (AbortAsked(by="me"), RunEnded(outcome=Cancelled(by="me")))
+    now = told(RunEnded(outcome=Paused(by="me")), *ends, RunResumed(by="me"))
+    assert next_action(now) == Stop(outcome=Cancelled(by="me"))
+
+
 def test_a_transient_failure_is_waited_out_and_many_are_an_error() -> None:
     failure = ModelErred(turn=1, problem="transient", message="429", wait_ms=7)
     now = told(ModelAsked(turn=1), failure)
@@ -208,6 +265,16 @@ def test_a_transient_failure_is_waited_out_and_many_are_an_error() -> None:
     assert isinstance(action, Stop)
     assert isinstance(action.outcome, Failed)
     assert action.outcome.reason == "model_unavailable"
+
+
+def test_a_model_that_has_replied_before_is_waited_for_longer() -> None:
+    failure = (ModelAsked(turn=2), ModelErred(turn=2, problem="transient", message="529"))
+    now = told(*replied("a"), *ran("a"), *(failure * (ERRORS_ONCE_HEARD_MAX - 1)))
+    assert next_action(now) == CallModel(turn=2)
+    assert isinstance(next_action(on(now, *failure)), Stop)
+    unread = ModelErred(turn=2, problem="malformed", message="{")
+    broken = told(*replied("a"), *ran("a"), *((ModelAsked(turn=2), unread) * ERRORS_MAX))
+    assert isinstance(next_action(broken), Stop)
 
 
 def test_expired_credentials_an_overflow_and_a_refusal_each_have_an_end_of_their_own() -> None:
@@ -224,6 +291,14 @@ def test_expired_credentials_an_overflow_and_a_refusal_each_have_an_end_of_their
         "refused": "model_refused",
         "unusable": "model_unusable",
     }
+
+
+def test_a_reply_that_is_a_refusal_is_an_end() -> None:
+    refusal = ModelReplied(turn=1, reply=digest(b"r"), stop="refused", model="m")
+    action = next_action(told(ModelAsked(turn=1), refusal))
+    assert isinstance(action, Stop)
+    assert isinstance(action.outcome, Failed)
+    assert action.outcome.reason == "model_refused"
 
 
 def test_a_limit_ends_or_parks_the_run_after_the_turn_that_reached_it() -> None:
@@ -256,6 +331,15 @@ def test_the_same_call_three_times_in_a_row_is_stuck_and_a_slow_one_is_not() -> 
     slow = (*replied("a"), ToolStarted(call="a"))
     ended = ToolEnded(call="a", text=digest(b"t"), duration_ms=1_800_000)
     assert next_action(told(*slow, ended)) == CallModel(turn=2)
+
+
+def test_a_run_that_is_stuck_as_it_reaches_a_limit_is_stuck() -> None:
+    now = told(limits=Limits(turns=3, policy="end"))
+    for turn in (1, 2, 3):
+        now = on(now, *replied("a", turn=turn), *ran("a"))
+    action = next_action(now)
+    assert isinstance(action, Stop)
+    assert isinstance(action.outcome, Stuck)
 
 
 def test_many_turns_without_a_new_step_are_stuck_and_a_new_step_is_progress() -> None:

@@ -7,6 +7,7 @@ written from the files and the branch is moved to it in one step, if it is where
 The commit carries the run's id as a trailer, and is found by it when it was made before.
 """
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,10 @@ from headway.domain.ids import RunId
 from headway.domain.runs.events import RunSubmitted, WorktreePlanned
 from headway.domain.texts import cut_text
 
+PREFIX: Final = "headway"  # of every branch of a run
+BEING_MADE: Final = "initializing"  # what git locks a worktree with until its files are there
+NO_REPOSITORY: Final = "not a git repository"  # as git says it
+EVERYTHING: Final = ("--untracked-files=all", "--no-renames")
 TRAILER: Final = "Headway-Run"
 SESSION_TRAILER: Final = "Headway-Session"
 SUBJECT_BYTES_MAX: Final = 72
@@ -50,13 +55,21 @@ class GitWorktrees:
         """Return where a run is to work; nothing is made.
 
         Raises InvalidInput for a workspace that is no folder, PreconditionFailed for one that is no
-        repository, has no commit or no files of its own (bare), for changes in one that is to be
-        worked on in place, and for a branch that is another's.
+        repository, has no commit or no files of its own (bare), for changes or no branch in one
+        that is to be worked on in place, and for a branch that is another's.
         """
         workspace = submitted.workspace
         base = self._base(workspace)
+        dirty = self._git.raw(workspace, "status", "--porcelain", "-z", *EVERYTHING).count(b"\0")
         if submitted.in_place:
-            if self._git.do(workspace, "status", "--porcelain"):
+            if self._git.ask(workspace, "symbolic-ref", "--quiet", "HEAD") is None:
+                raise _refused(  # the commit at the end would be on no branch
+                    "workspace_detached",
+                    workspace,
+                    "has no branch checked out: its HEAD is detached",
+                    "Make one there with `git switch -c NAME`, or leave --in-place out.",
+                )
+            if dirty:  # the commit at the end is of all files, and would take them along
                 raise _refused(
                     "workspace_dirty",
                     workspace,
@@ -64,15 +77,23 @@ class GitWorktrees:
                     "Commit or stash them, or leave --in-place out.",
                 )
             return WorktreePlanned(path=workspace, branch=None, base=base)
-        branch = f"headway/{submitted.workflow_id}/{run}"
-        if self._git.ask(workspace, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
-            raise _refused(
-                "branch_exists",
-                workspace,
-                f"has a branch {branch} already",
-                f"Rename or delete it: git branch -m {branch} NEW-NAME.",
-            )
-        return WorktreePlanned(path=str(self._folder / run), branch=branch, base=base)
+        branch = f"{PREFIX}/{submitted.workflow_id}/{run}"
+        for name in (branch, PREFIX, f"{PREFIX}/{submitted.workflow_id}"):
+            if self._tip(workspace, name):  # git keeps no branch below another
+                raise _refused(
+                    "branch_exists",
+                    workspace,
+                    f"has a branch {name} already",
+                    f"Rename or delete it: git branch -m {name} NEW-NAME.",
+                )
+        path = str(self._folder / run)
+        return WorktreePlanned(path=path, branch=branch, base=base, left_out=dirty)
+
+    def is_there(self, planned: WorktreePlanned) -> bool:
+        """Tell whether a place that was made is still there."""
+        if planned.branch is None:
+            return Path(planned.path).is_dir()
+        return Path(planned.path, ".git").exists()
 
     def make(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str | None:
         """Make what was planned unless it is there; return what a dead tool left there, in words.
@@ -80,34 +101,91 @@ class GitWorktrees:
         None when nothing is wrong with it. A worktree that was removed is made again on its
         branch, and that is told. Raises PreconditionFailed.
         """
+        with self._git.alone(submitted.workspace):
+            return self._make(submitted, planned)
+
+    def _make(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str | None:
         if planned.branch is None or self._stands(planned):
             return self.left_behind(planned.path)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        half_made = self._is_half_made(planned)
+        if half_made:
+            shutil.rmtree(planned.path, ignore_errors=True)  # git says what is in the way
+        self._make_folder()
         workspace, branch = submitted.workspace, planned.branch
         self._git.do(workspace, "worktree", "prune")
-        again = self._git.ask(workspace, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+        again = self._tip(workspace, branch)
         words = [planned.path, branch] if again else ["-b", branch, planned.path, planned.base]
-        # Twice --force: a folder that is missing, or was locked half made, is still this run's.
-        self._git.do(workspace, "worktree", "add", "--force", "--force", *words)
-        if not again:
+        try:
+            # Twice --force: a folder that is missing, or was locked half made, is still this run's.
+            self._git.do(workspace, "worktree", "add", "--force", "--force", *words)
+        except PreconditionFailed:
+            if not again:  # git takes back the folder, and leaves the branch
+                self._git.ask(workspace, "worktree", "remove", "--force", planned.path)
+                name = f"refs/heads/{branch}"
+                self._git.ask(workspace, "update-ref", "-d", name, planned.base)
+            raise
+        if half_made or not again:
             return None
         return (
             "The worktree was gone and was made again from its branch: what was not committed "
             "there is lost. Look at what is there before you go on."
         )
 
+    def forget(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str:
+        """Clear away what is left of a place that was removed; return what became of it, in words.
+
+        A branch goes only if it is where it was made and nothing stands on it; commits on a
+        detached HEAD are brought to it. What is forgotten already stays so. Raises
+        PreconditionFailed.
+        """
+        if planned.branch is None:
+            return "It was the workspace itself, and nothing else was made for the run."
+        with self._git.alone(submitted.workspace):
+            if self.is_there(planned):
+                return "By now it is there again, and was left as it is."
+            return self._forget(submitted.workspace, planned, f"refs/heads/{planned.branch}")
+
+    def _forget(self, workspace: str, planned: WorktreePlanned, name: str) -> str:
+        self._bring_home(workspace, planned, name)
+        # Of a folder that is gone git forgets this one; what lost its .git alone, it has to prune.
+        words = ("worktree", "remove", "--force", "--force", planned.path)
+        if self._git.ask(workspace, *words) is None:
+            self._git.do(workspace, "worktree", "prune")
+        files = f" What else is in {planned.path} stays." if Path(planned.path).exists() else ""
+        told = self._git.do(
+            workspace, "for-each-ref", "--format=%(objectname) %(worktreepath)", name
+        )
+        tip, _, stands = told.partition(" ")
+        if stands:
+            return f"Its branch {planned.branch} stays: it is checked out in {stands}.{files}"
+        if tip and tip != planned.base:
+            return f"Its branch {planned.branch} stays: it was moved, to {tip}.{files}"
+        if not tip:
+            return f"Its branch is gone, too.{files}"
+        self._git.do(workspace, "update-ref", "-d", name, planned.base)
+        return f"Its branch held no commit of the run, and was deleted.{files}"
+
     def commit(
         self, run: RunId, submitted: RunSubmitted, planned: WorktreePlanned, session: str
     ) -> str | None:
         """Bring the work into one commit on the run's branch; None when nothing changed.
 
-        A commit that this run made before is returned, not made again. Raises PreconditionFailed.
+        A commit that this run made before is returned, not made again. A git command of a worker
+        that was killed is waited for, if it has outlived it. Raises PreconditionFailed.
         """
+        with self._git.alone(planned.path):
+            return self._commit(run, submitted, planned, session)
+
+    def _commit(
+        self, run: RunId, submitted: RunSubmitted, planned: WorktreePlanned, session: str
+    ) -> str | None:
         path, own = planned.path, planned.branch is not None
         target = f"refs/heads/{planned.branch}" if own else "HEAD"
         before = self._git.do(path, "rev-parse", target)
-        if self._made(path, before) == run:
-            return before
+        # In place somebody may have committed on top of it since.
+        made = self._made(path, f"{before}^!" if own else f"{planned.base}..{before}", run)
+        if made is not None:
+            return made
         if own:
             self._unlock(path)
         # In place, others may have committed beside the run; what they did is kept.
@@ -123,6 +201,25 @@ class GitWorktrees:
         if own:
             self._stand_on(path, target)
         return commit
+
+    def _bring_home(self, workspace: str, planned: WorktreePlanned, name: str) -> None:
+        """Let the run's branch hold the commits that only the worktree's own HEAD holds."""
+        head = self._detached_at(workspace, planned.path)
+        if head is None or self._git.do(workspace, "for-each-ref", "--count=1", "--contains", head):
+            return
+        tip = self._git.do(workspace, "for-each-ref", "--format=%(objectname)", name)
+        ahead = ("merge-base", "--is-ancestor", tip, head)
+        if not tip or self._git.ask(workspace, *ahead) is not None:
+            self._git.do(workspace, "update-ref", name, head, tip)
+
+    def _detached_at(self, workspace: str, path: str) -> str | None:
+        """Return the commit that a worktree stands on, as git knows it, if that is on no branch."""
+        for told in self._git.do(workspace, "worktree", "list", "--porcelain").split("\n\n"):
+            facts = dict(line.partition(" ")[::2] for line in told.split("\n"))
+            same = Path(facts.get("worktree", "")).resolve() == Path(path).resolve()
+            if same and "detached" in facts:
+                return facts["HEAD"]
+        return None
 
     def left_behind(self, path: str) -> str | None:
         """Return what a tool that died has left in git's folder of a worktree, in words."""
@@ -144,14 +241,17 @@ class GitWorktrees:
                 remedy="Give the folder of a git repository.",
                 details={"kind": "workspace_missing", "workspace": workspace},
             )
-        inside = self._git.ask(workspace, "rev-parse", "--is-inside-work-tree")
-        if inside is None:
+        try:
+            inside = self._git.do(workspace, "rev-parse", "--is-inside-work-tree")
+        except PreconditionFailed as fault:
+            if NO_REPOSITORY not in fault.message:
+                raise  # git says what it is: a repository of another owner, damaged settings
             raise _refused(
                 "not_a_repository",
                 workspace,
                 "is not in a git repository",
                 "Run `git init` and commit there, or give another workspace.",
-            )
+            ) from fault
         if inside != "true":
             raise _refused(
                 "bare_repository",
@@ -169,14 +269,43 @@ class GitWorktrees:
             )
         return base
 
+    def _tip(self, workspace: str, branch: str) -> str | None:
+        """Return the commit of a branch, None when there is none of this name."""
+        return self._git.ask(workspace, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+
+    def _make_folder(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PreconditionFailed(
+                f"The folder of worktrees {self._folder} cannot be made: {error.strerror}.",
+                remedy="See that HEADWAY_HOME can be written to, or name another.",
+                details={"kind": "worktrees_unwritable", "folder": str(self._folder)},
+            ) from error
+
     def _stands(self, planned: WorktreePlanned) -> bool:
         """Tell whether the planned folder is a worktree of its own, whole enough to be used."""
+        return self._is_own(planned) and not self._is_half_made(planned)
+
+    def _is_own(self, planned: WorktreePlanned) -> bool:
         top = self._git.ask(planned.path, "rev-parse", "--show-toplevel")
         return top is not None and Path(top).resolve() == Path(planned.path).resolve()
 
-    def _made(self, path: str, commit: str) -> str:
-        trailer = f"--format=%(trailers:key={TRAILER},valueonly)"
-        return self._git.do(path, "log", "-1", trailer, commit)
+    def _is_half_made(self, planned: WorktreePlanned) -> bool:
+        """Tell whether a git that was making the worktree died: nobody has worked in it yet."""
+        if not self._is_own(planned):
+            return False
+        lock = self._own_folder(planned.path) / "locked"
+        return lock.is_file() and lock.read_text("utf-8", "replace").strip() == BEING_MADE
+
+    def _made(self, path: str, among: str, run: RunId) -> str | None:
+        """Return the commit that this run made, if it is one of these."""
+        form = f"--format=%H %(trailers:key={TRAILER},valueonly,separator=%x20)"
+        for line in self._git.do(path, "log", form, among).splitlines():
+            commit, _, name = line.partition(" ")
+            if name == run:
+                return commit
+        return None
 
     def _stand_on(self, path: str, target: str) -> None:
         """Let HEAD be the run's branch again, with nothing under way."""

@@ -39,6 +39,13 @@ class HostMachine:
         except OSError:
             return None
 
+    def names(self, folder: Path) -> tuple[str, ...]:
+        """Return the names of the folders in a folder, none where there is none."""
+        try:
+            return tuple(sorted(each.name for each in folder.iterdir() if each.is_dir()))
+        except OSError:
+            return ()
+
     def disk(self, folder: Path) -> Disk | None:
         """Return the room on the disk under a folder, or under the first above it that exists."""
         for each in (folder, *folder.parents):

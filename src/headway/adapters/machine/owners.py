@@ -10,6 +10,8 @@ import socket
 from pathlib import Path
 from typing import Final
 
+from headway.adapters.machine.leftovers import end_work_of
+from headway.domain.ids import RunId
 from headway.domain.runs.events import Owner
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -39,6 +41,10 @@ class HostOwners:
         if owner.boot != self._boot:  # another boot of this machine, or another machine
             return self._machine != UNKNOWN
         return _started(owner.pid) != owner.started
+
+    def end_work_of(self, run: RunId, fence: int) -> int:
+        """End what earlier claims of a run left running on this machine; return how many."""
+        return end_work_of(run, fence)
 
 
 def _boot() -> str:

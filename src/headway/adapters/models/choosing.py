@@ -1,37 +1,25 @@
-"""Choosing a model by its name, `provider:model`, before anything is made for it."""
+"""Choosing a model by its name, before anything is made for it."""
 
-import difflib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
+from headway.adapters.models.access import access_to
+from headway.adapters.models.naming import SCRIPTED, read_name
+from headway.adapters.models.provided import ProvidedModel
 from headway.adapters.models.scripted import ScriptedModel
 from headway.adapters.models.transcript import read_transcript
-from headway.domain.errors import InvalidInput
 from headway.ports.models import Model
 
-SCRIPTED: Final = "scripted"
-PROVIDERS: Final = (SCRIPTED,)
 
-
-def choose_model(name: str, folder: Path) -> Model:
+def choose_model(name: str, folder: Path, environment: Mapping[str, str]) -> Model:
     """Return the model of a name; a file it names is looked for in `folder`.
 
-    The model's own name says the same in every folder. Raises InvalidInput for a name that cannot
-    be a model's, an unknown provider, a transcript that cannot be used.
+    The model's own name says the same in every folder. Keys are those of `environment`. Raises
+    InvalidInput for a name that cannot be a model's, an unknown provider or option, a key or a
+    package that is missing, a transcript that cannot be used.
     """
-    provider, colon, model = name.partition(":")
-    if not colon or not model or provider != provider.strip():
-        raise _unknown(name, f"{name!r} is not the name of a model")
-    if provider == SCRIPTED:
-        return ScriptedModel(read_transcript((folder / Path(model).expanduser()).resolve()))
-    raise _unknown(name, f"No provider of models is called {provider!r}")
-
-
-def _unknown(name: str, what: str) -> InvalidInput:
-    near = difflib.get_close_matches(name.partition(":")[0], PROVIDERS, n=1)
-    meant = f" Did you mean {near[0]}:?" if near else ""
-    return InvalidInput(
-        f"{what}.{meant}",
-        remedy=f"Write PROVIDER:MODEL, with one of these providers: {', '.join(PROVIDERS)}.",
-        details={"kind": "model_unknown", "model": name, "providers": list(PROVIDERS)},
-    )
+    read = read_name(name)
+    if read.provider == SCRIPTED:
+        path = (folder / Path(read.model).expanduser()).resolve()
+        return ScriptedModel(read_transcript(path))
+    return ProvidedModel(read, access_to(read, environment))

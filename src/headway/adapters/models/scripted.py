@@ -14,7 +14,7 @@ import re2
 from headway.adapters.models.transcript import Expectation, Matches, Transcript, Turn
 from headway.domain.runs.messages import Message, ModelRequest, Reply, Results, Told, ToolCall
 from headway.domain.values import Value
-from headway.ports.models import ModelFailed
+from headway.ports.models import Heard, ModelFailed, Traits, unheard
 
 SHOWN_MAX: Final = 600
 
@@ -38,17 +38,25 @@ class ScriptedModel:
         """Return `scripted:` and the transcript's path."""
         return f"scripted:{self._transcript.path}"
 
-    async def reply(self, request: ModelRequest) -> Reply:
-        """Return the next turn's reply.
+    @property
+    def traits(self) -> Traits:
+        """Return the traits that the transcript gives it."""
+        return self._transcript.traits
+
+    async def reply(self, request: ModelRequest, heard: Heard = unheard) -> Reply:
+        """Return the next turn's reply, which comes in one part.
 
         Raises ModelFailed: what the turn says, or `unusable` when the model was told something
         other than the turn expects, or the script has run out.
         """
+        if any(isinstance(each, Told) and each.origin == "turns" for each in request.messages):
+            return self._summary()
         mark = _mark(request.messages)
         told = "\n".join(_told(request.messages))
         position = self._position(mark.next, told)
         turn = self._transcript.turns[position]
         self._fail(position, turn)
+        heard()
         replies = mark.replies + 1
         return Reply(
             text=turn.text,
@@ -61,6 +69,13 @@ class ScriptedModel:
             usage=turn.usage,
             native=msgspec.json.encode(_Mark(next=turn.then, replies=replies)).decode(),
         )
+
+    def _summary(self) -> Reply:
+        if self._transcript.summary is None:
+            raise ModelFailed(
+                "unusable", f"{self._transcript.path}: a summary is asked for, and it has none"
+            )
+        return Reply(text=self._transcript.summary, stop="end", model=self.name)
 
     def _position(self, start: int, told: str) -> int:
         """Return the turn to be played: the next one, or where unmet expectations lead."""

@@ -15,10 +15,11 @@ from headway.domain.compiler.yaml_reading import Places, read_yaml
 from headway.domain.errors import InvalidInput
 from headway.domain.runs.messages import StopReason, Usage
 from headway.domain.values import Json, JsonObject, Value
-from headway.ports.models import ModelProblem
+from headway.ports.models import ModelProblem, Traits
 
 BYTES_MAX: Final = 1_000_000
 DEPTH_MAX: Final = 64
+KEYS: Final = frozenset({"turns", "traits", "summary"})
 KNOWN: Final = "name, expect, otherwise, text, calls, stop, usage, fail, then"
 REMEDY: Final = "docs/scripted-models.md shows the form of a transcript with an example."
 
@@ -74,10 +75,16 @@ class Turn(Value):
 
 
 class Transcript(Value):
-    """A script: its turns, the first of which is the first reply. Past the last it has run out."""
+    """A script: its turns, the first of which is the first reply. Past the last it has run out.
+
+    `traits` are what a run is to know of the model that it plays, `summary` is its reply when it is
+    asked to sum up turns.
+    """
 
     path: str
     turns: tuple[Turn, ...]
+    traits: Traits = Traits()
+    summary: str | None = None
 
 
 def read_transcript(path: Path) -> Transcript:
@@ -96,9 +103,23 @@ def read_transcript(path: Path) -> Transcript:
         tree, places = read_yaml(text, DEPTH_MAX)
     except Trouble as trouble:
         raise _unusable(path, trouble.position.line, trouble.what) from trouble
-    if not isinstance(tree, dict) or set(tree) != {"turns"} or not isinstance(tree["turns"], list):
-        raise _unusable(path, 1, "it must hold one key, `turns`, with a list")
-    return Transcript(path=str(path), turns=_turns(path, tree["turns"], places()))
+    if not isinstance(tree, dict) or not isinstance(tree.get("turns"), list):
+        raise _unusable(path, 1, "it must hold the key `turns` with a list")
+    if not set(tree) <= KEYS:
+        raise _unusable(path, 1, "it may hold the keys `turns`, `traits` and `summary` alone")
+    traits = _traits(path, tree["traits"], places()) if "traits" in tree else Traits()
+    summary = tree.get("summary")
+    if summary is not None and not isinstance(summary, str):
+        raise _unusable(path, places()[("summary",)][1].line, "its summary must be a text")
+    turns = _turns(path, tree["turns"], places())
+    return Transcript(path=str(path), turns=turns, traits=traits, summary=summary)
+
+
+def _traits(path: Path, tree: Json, places: Places) -> Traits:
+    try:
+        return msgspec.convert(tree, Traits)
+    except msgspec.ValidationError as error:
+        raise _unusable(path, places[("traits",)][1].line, f"of its traits, {error}") from error
 
 
 def _turns(path: Path, trees: list[Json], places: Places) -> tuple[Turn, ...]:

@@ -27,6 +27,15 @@ class ByteCache(Generic[K, V]):
             self._kept.move_to_end(key)
             return found[0]
 
+    def take(self, key: K) -> V | None:
+        """Return the value of a key, if it is still kept, and keep it no longer."""
+        with self._lock:
+            found = self._kept.pop(key, None)
+            if found is None:
+                return None
+            self._bytes -= found[1]
+            return found[0]
+
     def put(self, key: K, value: V, size: int) -> None:
         """Keep a value that takes `size` bytes; one larger than the whole cache is not kept."""
         if size > self._bytes_max:

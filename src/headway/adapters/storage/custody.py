@@ -14,8 +14,8 @@ from headway.adapters.storage.database import Checked, Cursor, Database, Row, Sq
 from headway.adapters.storage.rows import attempt_values, raw_digest, session_of, summary_values
 from headway.adapters.storage.search import Search
 from headway.domain.history import mentions
-from headway.domain.ids import Digest, SessionId, StreamId
-from headway.ports.custody import Projections, Purged, SealedEvent, Tombstone
+from headway.domain.ids import Digest, RunId, SessionId, StreamId, run_stream
+from headway.ports.custody import Projections, Purged, RunUnfinished, SealedEvent, Tombstone
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.sessions import SessionSummary
 
@@ -87,17 +87,22 @@ class SqlCustody:
         """Make what finds words anew from the words that are kept."""
         self._search.refill()
 
-    def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
-        """Remove a stream, its projections, and the blobs that no other stream speaks of."""
+    def purge(
+        self, stream: StreamId, tombstone: Tombstone, run: RunId | None = None
+    ) -> Purged | None:
+        """Remove a stream, its projections, its run, and the blobs that no other speaks of."""
+        names = [stream] if run is None else [stream, run_stream(run)]
         seen: dict[str, int] = {}  # by name: the id of a stream that went may be given again
-        own = self._database.read(lambda cursor: _own_blobs(cursor, stream))
-        if own is None:
-            return None
-        self._database.read(lambda cursor: _spare(cursor, own, seen, stream))
+        own = self._database.read(lambda cursor: _own_blobs(cursor, names))
+        self._database.read(lambda cursor: _spare(cursor, own, seen, names))
 
         def work(cursor: Cursor) -> Purged | None:
-            # The stream first, as an append has it: two that wait for each other are none.
-            cursor.execute(statements.HOLD_STREAM, (stream,))
+            # A run's row first, then streams, then blobs, as appends have it: nobody waits in a
+            # ring.
+            if run is not None:
+                _drop_task(cursor, run)
+            for name in names:
+                cursor.execute(statements.HOLD_STREAM, (name,))
             if self._hold_blobs is not None:
                 cursor.execute(self._hold_blobs, ())
             row = _one(cursor, statements.STREAM_HEAD, stream)
@@ -105,7 +110,7 @@ class SqlCustody:
                 return None
             key = int(row[0])
             lone = set(own)
-            _spare(cursor, lone, dict(seen), stream)  # a copy: this may have to be done again
+            _spare(cursor, lone, dict(seen), names)  # a copy: this may have to be done again
             values = (tombstone.session, tombstone.purged_at, tombstone.reason)
             cursor.execute(custody_statements.BURY, values)
             cursor.execute(custody_statements.BURY_ATTEMPTS, (key, tombstone.session))
@@ -113,13 +118,15 @@ class SqlCustody:
             cursor.execute(custody_statements.DROP_GATES, (key,))
             cursor.execute(custody_statements.DROP_SUMMARY, (key,))
             self._search.drop(cursor, key)
-            events = _dropped(cursor, custody_statements.DROP_EVENTS, key)
-            cursor.execute(custody_statements.DROP_STREAM, (key,))
+            keys = _keys(cursor, names)
+            events = sum(_dropped(cursor, custody_statements.DROP_EVENTS, each) for each in keys)
+            for each in keys:
+                cursor.execute(custody_statements.DROP_STREAM, (each,))
             blobs = sum(
                 _dropped(cursor, custody_statements.DROP_BLOB, raw_digest(name))
                 for name in sorted(lone)
             )
-            return Purged(events=events, attempts=attempts, blobs=blobs)
+            return Purged(events=events, attempts=attempts, blobs=blobs, runs=len(keys) - 1)
 
         def kept(cursor: Cursor, _: Purged | None) -> bool:
             return _one(cursor, statements.STREAM_HEAD, stream) is None
@@ -167,25 +174,38 @@ def _timed(stream: int, summary: SessionSummary) -> tuple[SqlValue, ...]:
     return (*values, summary.started_at, summary.updated_at)
 
 
-def _own_blobs(cursor: Cursor, stream: StreamId) -> set[Digest] | None:
-    """Return the blobs that a stream speaks of and that are stored."""
-    row = _one(cursor, statements.STREAM_HEAD, stream)
-    if row is None:
-        return None
+def _drop_task(cursor: Cursor, run: RunId) -> None:
+    """Remove the row of a run, which must have ended. Raises RunUnfinished."""
+    if _dropped(cursor, custody_statements.DROP_ENDED_TASK, run) == 0:
+        row = _one(cursor, custody_statements.TASK, run)
+        if row is not None:
+            raise RunUnfinished(run, str(row[0]))
+
+
+def _keys(cursor: Cursor, names: Sequence[StreamId]) -> list[int]:
+    """Return the ids of the streams that are there."""
+    rows = [_one(cursor, statements.STREAM_HEAD, name) for name in names]
+    return [int(row[0]) for row in rows if row is not None]
+
+
+def _own_blobs(cursor: Cursor, names: Sequence[StreamId]) -> set[Digest]:
+    """Return the blobs that streams speak of and that are stored."""
     named: set[Digest] = set()
-    for _, data in _pages(cursor, int(row[0]), 0):
-        named |= mentions(data)
+    for key in _keys(cursor, names):
+        for _, data in _pages(cursor, key, 0):
+            named |= mentions(data)
     return {name for name in named if _one(cursor, statements.BLOB, raw_digest(name)) is not None}
 
 
-def _spare(cursor: Cursor, lone: set[Digest], seen: dict[str, int], stream: StreamId) -> None:
+def _spare(
+    cursor: Cursor, lone: set[Digest], seen: dict[str, int], own: Sequence[StreamId]
+) -> None:
     """Take out the blobs that other streams speak of, in what was not seen of them yet."""
-    own = _one(cursor, statements.STREAM_HEAD, stream)
     cursor.execute(custody_statements.STREAM_ENDS, ())
     for key, name, version in cursor.fetchall():
         if not lone:
             return
-        if (own is not None and key == own[0]) or version == seen.get(name):
+        if name in own or version == seen.get(name):
             continue
         for at, data in _pages(cursor, key, seen.get(name, 0)):
             lone -= mentions(data)
@@ -203,7 +223,7 @@ def _pages(cursor: Cursor, stream: int, after: int) -> Iterator[Row]:
         after = page[-1][0]
 
 
-def _dropped(cursor: Cursor, sql: str, key: int | bytes) -> int:
+def _dropped(cursor: Cursor, sql: str, key: int | bytes | str) -> int:
     cursor.execute(sql, (key,))
     return cursor.rowcount
 

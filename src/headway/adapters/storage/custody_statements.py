@@ -79,6 +79,13 @@ STRAYS: Final = (
         "gate",
         "SELECT COUNT(*) FROM gates g LEFT JOIN streams s ON s.id = g.stream WHERE s.id IS NULL",
     ),
+    (
+        "queue",
+        (
+            "SELECT COUNT(*) FROM tasks t"
+            " LEFT JOIN streams s ON s.name = 'run:' || t.run WHERE s.id IS NULL"
+        ),
+    ),
 )
 
 # PostgreSQL: hold the blobs against everyone who adds some, until the transaction ends.
@@ -92,6 +99,12 @@ DROP_SUMMARY: Final = "DELETE FROM sessions WHERE stream = ?"
 DROP_EVENTS: Final = "DELETE FROM events WHERE stream = ?"
 DROP_STREAM: Final = "DELETE FROM streams WHERE id = ?"
 DROP_BLOB: Final = "DELETE FROM blobs WHERE digest = ?"
+
+# What a run's row in the queue says of its stream.
+TASK: Final = "SELECT state, outcome, fence, tally FROM tasks WHERE run = ?"
+
+# Remove the row of a run that has ended.
+DROP_ENDED_TASK: Final = "DELETE FROM tasks WHERE run = ? AND state = 'ended'"
 
 # Keep a tombstone, and the keys of the attempts that go with it.
 BURY: Final = "INSERT INTO tombstones (session, purged_at, reason) VALUES (?, ?, ?)"

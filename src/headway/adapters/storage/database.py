@@ -1,16 +1,13 @@
 """A database: what the ports' classes need of one, whichever product it is.
 
-Hot paths take the driver's cursor and SQL texts (`statements.py`); everything else is SQLAlchemy
-Core over the tables of `tables.py`. Every method raises faults of `domain.errors`, never those of
-a driver.
+Whoever asks or writes takes the driver's cursor and SQL texts; SQLAlchemy knows the tables
+(`tables.py`) and makes them. Every method raises faults of `domain.errors`, never those of a
+driver.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
-
-if TYPE_CHECKING:  # a driver alone is had without it: `looking.py` starts at once
-    from sqlalchemy import Connection
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
@@ -63,6 +60,3 @@ class Database(Protocol):
 
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""
-
-    def query(self, work: "Callable[[Connection], T]") -> T:
-        """Run work that only reads, with SQLAlchemy Core."""

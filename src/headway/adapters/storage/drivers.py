@@ -8,7 +8,7 @@ an affected one is kept to a single connection in a single process.
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from types import ModuleType, NoneType
 from typing import Final, Protocol
 
 from headway.adapters.storage.database import Cursor, SqlValue
@@ -21,6 +21,13 @@ except ImportError:
 SAFE_VERSION: Final = (3, 51, 3)
 
 
+class DriverCursor(Cursor, Protocol):
+    """A cursor that can be told that nobody uses it any more."""
+
+    def close(self) -> None:
+        """Let go of its statement."""
+
+
 class DriverConnection(Protocol):
     """The part of a driver's connection that is used."""
 
@@ -31,7 +38,7 @@ class DriverConnection(Protocol):
     def execute(self, sql: str, values: Sequence[SqlValue] = (), /) -> Cursor:
         """Run one statement on a cursor of its own."""
 
-    def cursor(self) -> Cursor:
+    def cursor(self) -> DriverCursor:
         """Return a cursor."""
 
     def rollback(self) -> None:
@@ -62,6 +69,10 @@ class Driver:
 
 def driver_of(module: ModuleType) -> Driver:
     """Return a DB-API module as a driver."""
+    # It asks each value but numbers and texts how it wants to be stored, and takes a microsecond
+    # over it. Registered, these two are asked at once: they are stored as they are.
+    module.register_adapter(bytes, bytes)
+    module.register_adapter(NoneType, lambda nothing: nothing)
     return Driver(module, tuple(module.sqlite_version_info))
 
 

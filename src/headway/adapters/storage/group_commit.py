@@ -92,7 +92,8 @@ class GroupCommit:
 
     def __init__(self, together: Callable[[Sequence[Job[object]]], None]) -> None:
         self._together = together
-        self._state = threading.Condition(threading.Lock())
+        self._state = threading.Lock()
+        self._done = threading.Condition(self._state)
         self._waiting: deque[Job[object]] = deque()
         self._led = False
         self._closed = False
@@ -118,9 +119,9 @@ class GroupCommit:
 
     def close(self) -> None:
         """Take no more writes, and wait until those that are there are done."""
-        with self._state:
+        with self._done:
             self._closed = True
-            self._state.wait_for(lambda: not self._led)
+            self._done.wait_for(lambda: not self._led)
 
     def _enter(self, work: Callable[[Cursor], T]) -> Job[T] | None:
         """Return the place of a work in the queue, None when it may lead alone at once."""
@@ -165,7 +166,8 @@ class GroupCommit:
         with self._state:
             if not self._waiting:
                 self._led = False
-                self._state.notify_all()
+                if self._closed:
+                    self._done.notify_all()
                 return
             leader = self._waiting.popleft()
             leader.leads = True

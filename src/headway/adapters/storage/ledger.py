@@ -1,13 +1,14 @@
 """The ledger on an SQL database.
 
 An append is one transaction: the stream's version is compared and set, the events are chained with
-the time it is then, and blobs, attempts, the summary and
-the words to find it by go with them. Events never change, so those
-that were read once (and checked then) are kept decoded, within a limit of bytes; so are blobs.
+the time it is then, and blobs, attempts, the summary and the words to find it by go with them.
+Events never change, so those that were read once (and checked then) are kept decoded, within a
+limit of bytes; so are blobs. The attempts that an append leaves open are remembered until they are
+asked for: the next append finds out whether their stream has moved on.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -24,6 +25,7 @@ from headway.adapters.storage.rows import (
 )
 from headway.adapters.storage.sealing import (
     EMPTY,
+    Head,
     Sealed,
     encode_all,
     recorded,
@@ -33,7 +35,14 @@ from headway.adapters.storage.sealing import (
     unseal_chain,
 )
 from headway.adapters.storage.search import Search
-from headway.adapters.storage.streams import extend_stream, head_named, keep_blobs, stream_end
+from headway.adapters.storage.streams import (
+    End,
+    extend_stream,
+    head_named,
+    hold_claimed,
+    keep_blobs,
+    stream_end,
+)
 from headway.domain.chain import GENESIS
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.events import Event
@@ -44,7 +53,13 @@ from headway.ports.ledger import Head as AttemptHead
 
 EVENT_CACHE_BYTES_MAX: Final = 32 << 20
 BLOB_CACHE_BYTES_MAX: Final = 64 << 20
+HEAD_CACHE_BYTES_MAX: Final = 8 << 20
+HEAD_BYTES: Final = 1 << 10  # about what one takes
 VERSIONS_PER_QUERY_MAX: Final = 64
+
+
+_Known: TypeAlias = tuple[Recorded, int]  # an event, and its stream's id
+_Written: TypeAlias = tuple[int, list[Sealed[Event]], bool]  # stream, events, whether to fold words
 
 
 class SqlLedger:
@@ -54,39 +69,52 @@ class SqlLedger:
         self._database = database
         self._search = search
         self._clock = clock
-        self._events = ByteCache[tuple[StreamId, int], Recorded](EVENT_CACHE_BYTES_MAX)
+        self._events = ByteCache[tuple[StreamId, int], _Known](EVENT_CACHE_BYTES_MAX)
+        self._heads = ByteCache[bytes, AttemptHead](HEAD_CACHE_BYTES_MAX)
         self._blobs = ByteCache[Digest, bytes](BLOB_CACHE_BYTES_MAX)
 
     def append(self, write: Write) -> tuple[Recorded, ...]:
         """Commit the write durably and return its events as recorded."""
         encoded = encode_all(write.events)
-        assert all(digest(blob.data) == blob.digest for blob in write.blobs)
-        assert all(stream_of(row) == write.stream for row in write.attempts)
+        assert [digest(blob.data) for blob in write.blobs] == [blob.digest for blob in write.blobs]
+        assert {stream_of(row) for row in write.attempts} <= {write.stream}
 
-        def work(cursor: Cursor) -> tuple[list[Sealed[Event]], bool]:
-            end = stream_end(cursor, write.stream)
+        known = self._events.get((write.stream, write.expected_version))
+
+        def work(cursor: Cursor) -> _Written:
+            if write.lease is not None:
+                hold_claimed(cursor, write.lease, self._clock.now_ms())
+            end = _end_at(*known) if known else stream_end(cursor, write.stream)
             if end.head.version != write.expected_version:
                 raise Conflict
             sealed = seal(end.head, encoded, self._clock.now_ms())
             stream = extend_stream(cursor, write.stream, end, sealed)
             _keep(cursor, stream, write, sealed[-1].recorded_at)
-            return sealed, self._search.add(cursor, stream, write.words)
+            return stream, sealed, self._search.add(cursor, stream, write.words)
 
-        def kept(cursor: Cursor, written: tuple[list[Sealed[Event]], bool]) -> bool:
-            last = written[0][-1]
+        def kept(cursor: Cursor, written: _Written) -> bool:
+            last = written[1][-1]
             row = _one(cursor, statements.EVENT_HASH, write.stream, last.version)
             return row is not None and row[0] == last.hash
 
-        sealed, due = self._database.write(Checked(work, kept))
+        try:
+            stream, sealed, due = self._database.write(Checked(work, kept))
+        except Conflict:
+            self._events.take((write.stream, write.expected_version))  # next time it is looked for
+            raise
         records = recorded(write.stream, sealed)
         for record, each in zip(records, sealed, strict=True):  # the next call reads these
-            self._events.put((write.stream, record.version), record, len(each.data))
+            self._keep_event(stream, record, len(each.data))
+        self._remember(write.attempts, sealed[-1].version)
         if due:
             self._search.fold()
         return records
 
-    def head(self, nonce: bytes) -> AttemptHead | None:
+    def head(self, nonce: bytes, *, lately: bool = False) -> AttemptHead | None:
         """Return what a token's nonce stands for, or None when no such attempt was recorded."""
+        remembered = self._heads.take(nonce) if lately else None
+        if remembered is not None:
+            return remembered
         row = self._database.read(lambda cursor: _one(cursor, statements.HEAD, nonce))
         return None if row is None else head_of(row)
 
@@ -109,14 +137,13 @@ class SqlLedger:
     def read(self, stream: StreamId, versions: Sequence[int]) -> tuple[Recorded, ...]:
         """Return the events of these versions, in order of version, their hashes checked."""
         wanted = sorted(set(versions))
-        found = {version: self._events.get((stream, version)) for version in wanted}
-        absent = [version for version, record in found.items() if record is None]
+        found = {version: self._events.get((stream, version)) for version in wanted}  # in order
+        absent = [version for version, kept in found.items() if kept is None]
         for row in self._rows(stream, absent):
-            *stored, prev_hash = row
+            own, *stored, prev_hash = row
             record = unseal(stream, tuple(stored), GENESIS if stored[0] == 1 else prev_hash)
-            found[record.version] = record
-            self._events.put((stream, record.version), record, len(stored[3]))
-        return tuple(found[version] or refuse_missing(stream, version) for version in wanted)
+            found[record.version] = self._keep_event(int(own), record, len(stored[3]))
+        return tuple([(kept or refuse_missing(stream, each))[0] for each, kept in found.items()])
 
     def scan(self, stream: StreamId, after: int = 0) -> tuple[Recorded, ...]:
         """Return all events after a version, in order, their chain checked from there.
@@ -156,6 +183,20 @@ class SqlLedger:
         self._blobs.put(digest, data, len(data))
         return data
 
+    def _keep_event(self, stream: int, record: Recorded, size: int) -> _Known:
+        known = record, stream
+        self._events.put((record.stream, record.version), known, size)
+        return known
+
+    def _remember(self, rows: Sequence[AttemptRow], version: int) -> None:
+        for row in rows:
+            if row.outcome_at is not None:
+                continue
+            self._heads.take(row.nonce)
+            if row.checkpoint_at is None:
+                head = AttemptHead(row=row, version=version, remembered=True)
+                self._heads.put(row.nonce, head, HEAD_BYTES)
+
     def _rows(self, stream: StreamId, versions: list[int]) -> list[Row]:
         if not versions:
             return []
@@ -168,6 +209,11 @@ class SqlLedger:
             return rows
 
         return self._database.read(work)
+
+
+def _end_at(record: Recorded, stream: int) -> End:
+    """Return the end that a stream has for as long as nothing follows this event."""
+    return End(stream, Head(record.version, record.hash))
 
 
 def checked_blob(name: Digest, data: object) -> bytes:

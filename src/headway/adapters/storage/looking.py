@@ -1,17 +1,18 @@
 """Looking at a store with its driver alone: quick, and without a trace.
 
 No table is made and no older store brought up, so what is told holds for a store of any version
-that has these tables. SQLAlchemy is not needed, and would take longer to import than all of this.
+that has these tables.
 """
 
 from pathlib import Path
 from typing import Final, TypeAlias, get_args
 from urllib.parse import quote
 
-from headway.adapters.storage import statements
+from headway.adapters.storage import looking_runs, statements
 from headway.adapters.storage.database import Cursor, Row
 from headway.adapters.storage.drivers import Driver, best_driver
 from headway.adapters.storage.rows import gate_of, summary_of
+from headway.adapters.storage.schema import SCHEMA_VERSION, SQLITE_TABLES
 from headway.adapters.storage.sqlite_faults import driver_fault, not_a_store
 from headway.adapters.storage.sqlite_file import Guard
 from headway.ports.onlooker import StoreFacts
@@ -19,7 +20,6 @@ from headway.ports.sessions import Status
 
 BUSY_SECONDS: Final = 2.0
 
-_TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _SCHEMA: Final = "SELECT value FROM meta WHERE name = 'schema'"
 _STATUSES: Final = "SELECT status, count(*) FROM sessions GROUP BY status"
 _KEYS: Final = "SELECT count(*) FROM keys"
@@ -44,7 +44,7 @@ class SqliteOnlooker:
     @property
     def known_schema(self) -> int:
         """Return the schema version that this program writes."""
-        return known_schema()
+        return SCHEMA_VERSION
 
     def look(self, limit: int) -> StoreFacts:
         """Return what is there."""
@@ -69,7 +69,7 @@ class SqliteOnlooker:
         connection = self._driver.module.connect(address, uri=True, timeout=BUSY_SECONDS)
         try:
             cursor: Cursor = connection.cursor()
-            tables = {str(row[0]) for row in rows(cursor, _TABLES)}
+            tables = {str(row[0]) for row in rows(cursor, SQLITE_TABLES)}
             if tables and "meta" not in tables:
                 raise not_a_store(self._path)
             return told(cursor, tables, limit)
@@ -91,6 +91,10 @@ def told(cursor: Cursor, tables: set[str], limit: int) -> Told:
         ("keys", "keys", _KEYS, ()),
         ("waiting", "gates", _WAITING, ()),
         ("gates", "gates", statements.GATES, (limit,)),
+        ("runs", "tasks", looking_runs.STATES, ()),
+        ("claims", "tasks", looking_runs.CLAIMS, ()),
+        ("unended", "tasks", looking_runs.UNENDED, ()),
+        ("latest_runs", "tasks", looking_runs.LATEST, (limit,)),
     )
     for name, table, sql, values in asked:
         found[name] = rows(cursor, sql, *values) if table in tables else []
@@ -113,6 +117,10 @@ def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
         newest_at=latest[0].updated_at if latest else None,
         latest=latest,
         gates=tuple(gate_of(row) for row in read["gates"]),
+        runs=looking_runs.states_of(read["runs"]),
+        claims=looking_runs.claims_of(read["claims"]),
+        latest_runs=looking_runs.runs_of(read["latest_runs"]),
+        unended=frozenset(str(row[0]) for row in read["unended"]),
     )
 
 
@@ -120,13 +128,6 @@ def rows(cursor: Cursor, sql: str, *values: int) -> list[Row]:
     """Return all rows of a statement."""
     cursor.execute(sql, values)
     return cursor.fetchall()
-
-
-def known_schema() -> int:
-    """Return the schema version of this program; the tables are slow to import."""
-    from headway.adapters.storage.tables import SCHEMA_VERSION
-
-    return SCHEMA_VERSION
 
 
 def _counts(found: list[Row]) -> dict[Status, int]:

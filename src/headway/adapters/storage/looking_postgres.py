@@ -3,12 +3,12 @@
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from headway.adapters.storage.looking import facts_of, known_schema, rows, told
+from headway.adapters.storage.looking import facts_of, rows, told
 from headway.adapters.storage.postgres_driver import PlainCursor, connect
 from headway.adapters.storage.postgres_faults import not_an_address, other_tables, server_fault
+from headway.adapters.storage.schema import POSTGRES_TABLES, SCHEMA_VERSION
 from headway.ports.onlooker import StoreFacts
 
-_TABLES = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
 _SIZE = "SELECT pg_database_size(current_database())"
 _VERSION = "SELECT current_setting('server_version')"
 
@@ -22,7 +22,7 @@ class PostgresOnlooker:
     @property
     def known_schema(self) -> int:
         """Return the schema version that this program writes."""
-        return known_schema()
+        return SCHEMA_VERSION
 
     def look(self, limit: int) -> StoreFacts:
         """Return what is there."""
@@ -36,7 +36,7 @@ class PostgresOnlooker:
             with connect(self._url) as raw:
                 cursor = PlainCursor(raw)
                 version = str(rows(cursor, _VERSION)[0][0]).partition(" ")[0]
-                tables = {str(row[0]) for row in rows(cursor, _TABLES)}
+                tables = {str(row[0]) for row in rows(cursor, POSTGRES_TABLES)}
                 if tables and "meta" not in tables:
                     raise other_tables(place)
                 size = int(rows(cursor, _SIZE)[0][0])

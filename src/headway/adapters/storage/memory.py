@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from headway.adapters.storage.bells import RungBell
 from headway.adapters.storage.keyring import KEY_BYTES
 from headway.adapters.storage.ledger import checked_blob
 from headway.adapters.storage.memory_custody import MemoryCustody, MemoryRecords
@@ -64,6 +65,7 @@ def open_memory(clock: Clock, entropy: Entropy) -> Store:
         records=MemoryRecords(kept),
         custody=MemoryCustody(kept),
         queue=MemoryQueue(kept, clock),
+        bell=lambda: RungBell(kept.bells),
         close=lambda: None,
     )
 
@@ -84,6 +86,8 @@ class MemoryLedger:
         with kept.lock:
             events = kept.streams.setdefault(write.stream, [])
             head = Head(len(events), events[-1].hash) if events else EMPTY
+            if write.lease is not None:
+                kept.hold_claimed(write.lease)
             if head.version != write.expected_version:
                 raise Conflict
             sealed = seal(head, encoded, self._clock.now_ms())
@@ -102,7 +106,7 @@ class MemoryLedger:
                 self._keep_summary(write.summary, sealed[-1].recorded_at)
         return recorded(write.stream, sealed)
 
-    def head(self, nonce: bytes) -> AttemptHead | None:
+    def head(self, nonce: bytes, *, lately: bool = False) -> AttemptHead | None:  # noqa: ARG002  nothing to spare
         """Return what a token's nonce stands for, or None when no such attempt was recorded."""
         with self._kept.lock:
             row = self._kept.attempts.get(nonce)

@@ -2,19 +2,23 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from headway.adapters.storage.memory_kept import Kept
 from headway.adapters.storage.rows import session_of, stream_of
 from headway.adapters.storage.sealing import Sealed
 from headway.domain.chain import GENESIS
 from headway.domain.event_codec import decode
 from headway.domain.history import mentions
-from headway.domain.ids import Digest, SessionId, StreamId
+from headway.domain.ids import Digest, RunId, SessionId, StreamId, run_stream
 from headway.ports.custody import (
     Projections,
     Purged,
+    RunUnfinished,
     SealedEvent,
     Standing,
     StoredEvent,
+    StoredTask,
     Tombstone,
 )
 from headway.ports.ledger import Blob, Conflict
@@ -56,6 +60,15 @@ class MemoryRecords:
         return [
             StoredEvent(each.version, each.recorded_at, each.hash, each.data) for each in events
         ]
+
+    def task(self, run: RunId) -> StoredTask | None:
+        """Return a run's row in the queue; None when there is no such row."""
+        with self._kept.lock:
+            row = self._kept.tasks.get(run)
+            if row is None:
+                return None
+            tally = None if row.tally is None else msgspec.json.encode(row.tally).decode()
+            return StoredTask(row.state, row.outcome, row.fence, tally)
 
     def blobs(self) -> tuple[Digest, ...]:
         """Return the names of all blobs."""
@@ -110,13 +123,22 @@ class MemoryCustody:
     def reindex(self) -> None:
         """Do nothing: the words themselves are searched."""
 
-    def purge(self, stream: StreamId, tombstone: Tombstone) -> Purged | None:
-        """Remove a stream, its projections, and the blobs that no other stream speaks of."""
+    def purge(
+        self, stream: StreamId, tombstone: Tombstone, run: RunId | None = None
+    ) -> Purged | None:
+        """Remove a stream, its projections, its run, and the blobs that no other speaks of."""
         kept = self._kept
         with kept.lock:
+            task = None if run is None else kept.tasks.get(run)
+            if task is not None and task.state != "ended":
+                raise RunUnfinished(task.run, task.state)
             events = kept.streams.pop(stream, None)
             if not events:
                 return None
+            talk = [] if run is None else kept.streams.pop(run_stream(run), [])
+            if task is not None:
+                del kept.tasks[task.run]
+            events = [*events, *talk]
             named = {name for each in events for name in mentions(each.data)}
             for others in kept.streams.values():
                 for each in others:
@@ -132,7 +154,9 @@ class MemoryCustody:
             kept.summaries.pop(_session(stream), None)
             kept.words.pop(stream, None)
             kept.tombstones[tombstone.session] = tombstone
-        return Purged(events=len(events), attempts=len(nonces), blobs=len(lone))
+        return Purged(
+            events=len(events), attempts=len(nonces), blobs=len(lone), runs=int(bool(talk))
+        )
 
     def tombstone(self, session: SessionId) -> Tombstone | None:
         """Return the tombstone of a session."""

@@ -8,8 +8,9 @@ from headway.domain.events import Event
 from headway.domain.ids import Digest, RunId, SessionId, StreamId
 from headway.domain.runs.events import RunEvent
 from headway.ports.custody import Tombstone
+from headway.ports.leases import Lease
 from headway.ports.ledger import AttemptRow
-from headway.ports.queue import Task
+from headway.ports.queue import LeaseLost, Task
 from headway.ports.sessions import GateRow, SessionSummary
 
 
@@ -27,3 +28,16 @@ class Kept:
     tombstones: dict[SessionId, Tombstone] = field(default_factory=dict)
     buried: dict[bytes, SessionId] = field(default_factory=dict)
     tasks: dict[RunId, Task] = field(default_factory=dict)
+    bells: list[threading.Event] = field(default_factory=list)
+
+    def hold_claimed(self, lease: Lease) -> Task:
+        """Return the row of a run that is claimed with this fence. Raises LeaseLost."""
+        task = self.tasks.get(lease.run)
+        if task is None or task.fence != lease.fence or task.state != "claimed":
+            raise LeaseLost
+        return task
+
+    def ring(self) -> None:
+        """Tell whoever waits for a run to claim."""
+        for bell in self.bells:
+            bell.set()

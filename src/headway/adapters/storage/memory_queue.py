@@ -1,18 +1,22 @@
 """The queue of the store in memory; the same promises, by one lock."""
 
+from collections import Counter
+
 from msgspec.structs import replace
 
 from headway.adapters.storage.memory_kept import Kept
 from headway.adapters.storage.run_log import encoded, read_back, recorded_run
 from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_missing, seal
 from headway.domain.ids import RunId, StreamId, run_stream
-from headway.domain.runs.events import RunClaimed, RunEvent
+from headway.domain.runs.events import Owner, RunClaimed, RunEvent
 from headway.ports.clock import Clock
+from headway.ports.leases import Lease
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.queue import (
     Claiming,
     DuplicateRun,
-    LeaseLost,
+    Holder,
+    Rearrange,
     RunRecorded,
     RunWrite,
     Task,
@@ -40,6 +44,7 @@ class MemoryQueue:
             position = len(self._kept.tasks) + 1
             row = replace(task, position=position, submitted_at=now, updated_at=now)
             self._kept.tasks[task.run] = row
+            self._kept.ring()
             return row
 
     def claim(self, claiming: Claiming) -> Task | None:
@@ -58,7 +63,7 @@ class MemoryQueue:
             ]
             if not free:
                 return None
-            task = min(free, key=lambda each: (-each.priority, each.position))
+            task = min(free, key=_in_turn)
             row = replace(
                 task,
                 state="claimed",
@@ -79,12 +84,37 @@ class MemoryQueue:
             until = self._clock.now_ms() + ttl_ms
             self._kept.tasks[run] = replace(task, lease_until=until)
 
-    def expire(self, run: RunId, fence: int) -> None:
-        """End the lease of this fence at once, if it still stands."""
+    def hand_back(self, run: RunId, fence: int) -> None:
+        """Have a row wait again that is held with this fence; one that is not stays as it is."""
         with self._kept.lock:
             task = self._kept.tasks.get(run)
             if task is not None and task.fence == fence and task.state == "claimed":
-                self._kept.tasks[run] = replace(task, lease_until=0)
+                now = self._clock.now_ms()
+                self._kept.tasks[run] = replace(task, state="queued", lease_until=0, updated_at=now)
+                self._kept.ring()
+
+    def set_aside(self, run: RunId) -> None:
+        """Have a row end as failed whose stream cannot be read."""
+        with self._kept.lock:
+            row = self._kept.tasks[run]
+            self._kept.tasks[run] = replace(row, state="ended", outcome="error", dedupe=None)
+
+    def holders(self) -> tuple[Holder, ...]:
+        """Return the processes whose leases stand."""
+        with self._kept.lock:
+            now = self._clock.now_ms()
+            tasks = self._kept.tasks.values()
+            held = [each for each in tasks if each.state == "claimed" and each.lease_until > now]
+        counts = Counter(each.owner for each in held if each.owner is not None)
+        return tuple(Holder(owner=owner, runs=runs) for owner, runs in counts.items())
+
+    def expire_all(self, owner: Owner) -> None:
+        """End every lease of a process at once."""
+        with self._kept.lock:
+            for task in self._kept.tasks.values():
+                if task.state == "claimed" and task.owner == owner:
+                    self._kept.tasks[task.run] = replace(task, lease_until=0)
+            self._kept.ring()
 
     def append(self, write: RunWrite) -> tuple[RunRecorded, ...]:
         """Append to a run's stream."""
@@ -103,9 +133,12 @@ class MemoryQueue:
             self._keep_blobs(write.blobs)
             task = replace(self._kept.tasks[write.run], updated_at=now)
             if write.move is not None:
-                task = replace(task, state=write.move.state, outcome=write.move.outcome)
+                move = write.move
+                tally = move.tally or task.tally
+                task = replace(task, state=move.state, outcome=move.outcome, tally=tally)
                 if write.move.state == "ended":
                     task = replace(task, dedupe=None)
+                self._kept.ring()
             self._kept.tasks[write.run] = task
         return recorded_run(sealed)
 
@@ -120,11 +153,38 @@ class MemoryQueue:
         start = Head(after, events[after - 1].hash) if after else EMPTY
         return read_back(stream, rows, start, Head(len(events), events[-1].hash))
 
-    def tasks(self, states: tuple[TaskState, ...], limit: int) -> tuple[Task, ...]:
-        """Return the rows in these states, the last submitted first."""
+    def tasks(
+        self,
+        states: tuple[TaskState, ...],
+        limit: int,
+        *,
+        workflow_id: str | None = None,
+        workspace: str | None = None,
+        since: int = 0,
+    ) -> tuple[Task, ...]:
+        """Return the rows in these states, the last submitted first; perhaps only some of them."""
         with self._kept.lock:
-            found = [each for each in self._kept.tasks.values() if each.state in states]
-        return tuple(sorted(found, key=lambda each: -each.position)[:limit])
+            found = [
+                each
+                for each in self._kept.tasks.values()
+                if each.state in states and each.submitted_at >= since
+                if workflow_id in (None, each.workflow_id) and workspace in (None, each.workspace)
+            ]
+        found.sort(key=lambda each: (each.submitted_at, each.position), reverse=True)
+        return tuple(found[:limit])
+
+    def rearrange(self, change: Rearrange) -> None:
+        """Hold every queued row, and keep the priority and position of those that are returned."""
+        with self._kept.lock:
+            queued = [each for each in self._kept.tasks.values() if each.state == "queued"]
+            now = self._clock.now_ms()
+            for task in change(tuple(sorted(queued, key=_in_turn))):
+                self._kept.tasks[task.run] = replace(
+                    self._kept.tasks[task.run],
+                    priority=task.priority,
+                    position=task.position,
+                    updated_at=now,
+                )
 
     def find(self, beginning: str, limit: int) -> tuple[Task, ...]:
         """Return the rows whose run's id begins like this, by id."""
@@ -133,10 +193,7 @@ class MemoryQueue:
         return tuple(sorted(found, key=lambda each: each.run)[:limit])
 
     def _held(self, run: RunId, fence: int) -> Task:
-        task = self._kept.tasks.get(run)
-        if task is None or task.fence != fence or task.state != "claimed":
-            raise LeaseLost
-        return task
+        return self._kept.hold_claimed(Lease(run=run, fence=fence))
 
     def _extend(
         self, stream: StreamId, pairs: list[tuple[RunEvent, bytes]], now: int
@@ -158,3 +215,7 @@ class MemoryQueue:
         most = claiming.per_workspace_max
         beside = sum(each.workspace == task.workspace for each in held)
         return most is None or beside < most
+
+
+def _in_turn(task: Task) -> tuple[int, int]:
+    return -task.priority, task.position

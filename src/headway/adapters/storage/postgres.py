@@ -14,18 +14,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
-from sqlalchemy import Connection, NullPool, create_engine
-from sqlalchemy.exc import DBAPIError
 
 from headway.adapters.storage import custody_statements
 from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.database import Checked, Cursor
 from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
+from headway.adapters.storage.opening import ledger_in
+from headway.adapters.storage.postgres_bell import PostgresBell
 from headway.adapters.storage.postgres_driver import PlainCursor, Raw, connect
 from headway.adapters.storage.postgres_faults import (
     not_an_address,
@@ -35,8 +35,9 @@ from headway.adapters.storage.postgres_faults import (
     server_fault,
 )
 from headway.adapters.storage.queue import SqlQueue
+from headway.adapters.storage.queue_statements import MANY_WRITERS
 from headway.adapters.storage.records import SqlRecords
-from headway.adapters.storage.schema import Place, known_ledger, make_ledger
+from headway.adapters.storage.schema import POSTGRES_TABLES, Place
 from headway.adapters.storage.search import Search
 from headway.adapters.storage.search_postgres import TsvectorIndex
 from headway.adapters.storage.sessions import SqlSessions
@@ -45,6 +46,9 @@ from headway.adapters.storage.store import Store
 from headway.adapters.storage.store_faults import closed, too_busy
 from headway.domain.errors import Fault
 from headway.ports.clock import Clock, Entropy
+
+if TYPE_CHECKING:  # imported by what makes tables alone
+    from sqlalchemy import Connection
 
 T = TypeVar("T")
 
@@ -71,12 +75,9 @@ def open_postgres(url: str, clock: Clock, entropy: Entropy) -> Store:
     """
     database = PostgresDatabase(url)
     try:
-        place = Place(database.place, other_tables(database.place))
+        place = Place(database.place, POSTGRES_TABLES, other_tables(database.place))
         search = Search(database, TsvectorIndex())
-        ledger_id = database.query(lambda core: known_ledger(core, place))
-        if ledger_id is None:
-            ledger_id = database.define(lambda core: make_ledger(core, place, entropy))
-            search.fold()  # what a migration left waiting
+        ledger_id = ledger_in(database, place, search, entropy)
     except BaseException:
         database.close()
         raise
@@ -88,7 +89,8 @@ def open_postgres(url: str, clock: Clock, entropy: Entropy) -> Store:
         sources=SqlSources(database),
         records=SqlRecords(database, search),
         custody=SqlCustody(database, search, custody_statements.HOLD_BLOBS),
-        queue=SqlQueue(database, clock, rows_held=True),
+        queue=SqlQueue(database, clock, MANY_WRITERS),
+        bell=lambda: PostgresBell(url),
         close=database.close,
     )
 
@@ -101,7 +103,6 @@ class _Lost(Exception):
 class _Line:
     """A connection, and the process that serves it."""
 
-    core: Connection
     raw: Raw
     pid: int
     since: str
@@ -120,13 +121,6 @@ class PostgresDatabase:
         self.place: Final = f"{parts.get('dbname') or parts.get('user') or 'database'} on {host}"
         self._url = url
         self._secret = str(parts.get("password") or "")
-        self._engine = create_engine(
-            "postgresql+psycopg://",
-            creator=lambda: connect(url),
-            poolclass=NullPool,
-            isolation_level="AUTOCOMMIT",
-            use_native_hstore=False,
-        )
         self._free = threading.BoundedSemaphore(CONNECTIONS_MAX)
         self._idle: list[_Line] = []
         self._closed = threading.Event()
@@ -141,13 +135,20 @@ class PostgresDatabase:
                     raise self._fault(lost.__cause__ or lost) from lost
         raise AssertionError
 
-    def define(self, work: Callable[[Connection], T]) -> T:
+    def define(self, work: "Callable[[Connection], T]") -> T:
         """Run work that changes the tables with SQLAlchemy Core, one process at a time."""
-        with self._told(), self._line() as line:
+        from headway.adapters.storage.making import core_over
+
+        url, plain = "postgresql+psycopg://", {"use_native_hstore": False}
+        with (
+            self._told(),
+            self._line() as line,
+            core_over(line.raw, url, isolation_level="AUTOCOMMIT", **plain) as core,
+        ):
             line.raw.execute("BEGIN")
             line.raw.execute(HOLD_SCHEMA)
-            with line.core.begin():  # ends what was just begun
-                return work(line.core)
+            with core.begin():  # ends what was just begun
+                return work(core)
 
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""
@@ -158,15 +159,6 @@ class PostgresDatabase:
                 return work(cursor)
             finally:
                 cursor.settle()  # what was set for a statement is set back, also after a failure
-
-        return self._reading(reading)
-
-    def query(self, work: Callable[[Connection], T]) -> T:
-        """Run work that only reads, with SQLAlchemy Core."""
-
-        def reading(line: _Line) -> T:
-            with line.core.begin():
-                return work(line.core)
 
         return self._reading(reading)
 
@@ -182,7 +174,7 @@ class PostgresDatabase:
                 try:
                     with self._line() as line:
                         return work(line)
-                except (psycopg.OperationalError, DBAPIError) as error:
+                except psycopg.OperationalError as error:
                     if not left or not _is_lost(error):
                         raise
         raise AssertionError
@@ -253,22 +245,18 @@ class PostgresDatabase:
                 line = self._idle.pop()
                 if not line.raw.closed:
                     return line
-        core = self._engine.connect()
-        raw = core.connection.driver_connection
-        assert isinstance(raw, psycopg.Connection)
+        raw = connect(self._url)
         row = raw.execute(WHO_AM_I).fetchone()
         assert row is not None
         pid, since, encoding = row
         if encoding != "UTF8":
-            core.close()
+            raw.close()
             raise not_unicode(self.place, str(encoding))
-        return _Line(core, raw, int(str(pid)), str(since))
+        return _Line(raw, int(str(pid)), str(since))
 
     def _give_back(self, line: _Line) -> None:
         if line.raw.closed:  # a server that cut one line has as a rule cut all of them
             self._close_idle()
-            line.core.invalidate()
-            line.core.close()
             return
         self._idle.append(line)
         if self._closed.is_set():  # meanwhile
@@ -277,27 +265,22 @@ class PostgresDatabase:
     def _close_idle(self) -> None:
         with suppress(IndexError):  # whoever takes a connection out is the one to close it
             while True:
-                self._idle.pop().core.close()
+                self._idle.pop().raw.close()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Turn what the driver raises into a fault."""
         try:
             yield
-        except (psycopg.Error, DBAPIError) as error:
+        except psycopg.Error as error:
             raise self._fault(error) from error
 
     def _fault(self, error: BaseException) -> Fault:
-        return server_fault(_cause(error), self.place, self._secret)
+        return server_fault(error, self.place, self._secret)
 
 
 def _is_lost(error: BaseException) -> bool:
     """Tell whether the line to the server is down: there is no code, or one of its going away."""
-    cause = _cause(error)
-    if not isinstance(cause, psycopg.OperationalError):
+    if not isinstance(error, psycopg.OperationalError):
         return False
-    return cause.sqlstate is None or cause.sqlstate.startswith("57P")
-
-
-def _cause(error: BaseException) -> BaseException:
-    return (error.orig or error) if isinstance(error, DBAPIError) else error
+    return error.sqlstate is None or error.sqlstate.startswith("57P")

@@ -5,6 +5,7 @@ fence: the row is written to, so whoever would claim it waits until the append i
 its own fence too old, or the other way round.
 """
 
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -14,43 +15,49 @@ from headway.adapters.storage import statements
 from headway.adapters.storage.database import Checked, Cursor, Database, Row
 from headway.adapters.storage.run_log import encoded, read_back, recorded_run
 from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_missing, seal
-from headway.adapters.storage.streams import extend_stream, head_named, keep_blobs, stream_end
+from headway.adapters.storage.streams import (
+    extend_stream,
+    head_named,
+    hold_claimed,
+    keep_blobs,
+    stream_end,
+)
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import RunId, run_stream
 from headway.domain.runs.events import Owner, RunClaimed, RunEvent
 from headway.ports.clock import Clock
+from headway.ports.leases import Lease
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.queue import (
     Claiming,
     DuplicateRun,
+    Holder,
     LeaseLost,
     Move,
+    Rearrange,
     RunRecorded,
     RunWrite,
+    Tally,
     Task,
     TaskState,
 )
 
 _FIELDS: Final = (
     "run", "workflow_id", "workspace", "goal", "priority", "dedupe", "position", "state",
-    "outcome", "fence", "owner", "lease_until", "submitted_at", "updated_at",
+    "outcome", "fence", "owner", "lease_until", "submitted_at", "updated_at", "tally",
 )  # fmt: skip
 NO_BOUND: Final = -1
 
 
 class SqlQueue:
-    """Implements `ports.queue.Queue`.
+    """Implements `ports.queue.Queue`."""
 
-    `rows_held` says that this database takes single rows for a transaction; one that does not has
-    one writer at a time. The bounds of a claim are looked at before the row is taken: of two claims
-    at once on PostgreSQL one may go beyond them.
-    """
-
-    def __init__(self, database: Database, clock: Clock, *, rows_held: bool = False) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, manners: sql.Manners = sql.ONE_WRITER
+    ) -> None:
         self._database = database
         self._clock = clock
-        self._wait = sql.WAIT_FOR_ROW if rows_held else ""
-        self._skip = sql.SKIP_HELD_ROWS if rows_held else ""
+        self._manners = manners
 
     def submit(self, task: Task, events: tuple[RunEvent, ...], blobs: tuple[Blob, ...]) -> Task:
         """Keep a new row with the first events of its stream."""
@@ -66,6 +73,7 @@ class SqlQueue:
             sealed = seal(EMPTY, pairs, now)
             extend_stream(cursor, stream, stream_end(cursor, stream), sealed)
             keep_blobs(cursor, blobs)
+            self._ring(cursor)
             return _task(cursor, task.run)
 
         def kept(cursor: Cursor, done: Task) -> bool:
@@ -82,7 +90,7 @@ class SqlQueue:
             run = self._claimable(cursor, claiming, now)
             if run is None:
                 return None
-            owner = msgspec.json.encode(claiming.owner).decode()
+            owner = _owner_text(claiming.owner)
             cursor.execute(sql.CLAIM, (owner, now + claiming.ttl_ms, now, run))
             row = cursor.fetchone()
             assert row is not None
@@ -107,9 +115,46 @@ class SqlQueue:
 
         self._database.write(work)
 
-    def expire(self, run: RunId, fence: int) -> None:
-        """End the lease of this fence at once, if it still stands."""
-        self._database.write(lambda cursor: cursor.execute(sql.RENEW, (0, run, fence)))
+    def hand_back(self, run: RunId, fence: int) -> None:
+        """Have a row wait again that is held with this fence; one that is not stays as it is."""
+
+        def work(cursor: Cursor) -> None:
+            cursor.execute(sql.HAND_BACK, (self._clock.now_ms(), run, fence))
+            self._ring(cursor)
+
+        self._database.write(work)
+
+    def set_aside(self, run: RunId) -> None:
+        """Have a row end as failed whose stream cannot be read."""
+
+        def work(cursor: Cursor) -> None:
+            cursor.execute(sql.SET_ASIDE, (self._clock.now_ms(), run))
+            self._ring(cursor)
+
+        self._database.write(work)
+
+    def holders(self) -> tuple[Holder, ...]:
+        """Return the processes whose leases stand, but for those whose names are damaged."""
+
+        def work(cursor: Cursor) -> list[Row]:
+            cursor.execute(sql.HOLDERS, (self._clock.now_ms(),))
+            return cursor.fetchall()
+
+        holders = []
+        for text, count in self._database.read(work):
+            # Nobody can tell whether a damaged one is gone: its leases end with their time.
+            with suppress(SessionNotHealthy):
+                holders.append(Holder(owner=_owner(text), runs=int(count)))
+        return tuple(holders)
+
+    def expire_all(self, owner: Owner) -> None:
+        """End every lease of a process at once."""
+
+        def work(cursor: Cursor) -> None:
+            cursor.execute(sql.EXPIRE_ALL, (_owner_text(owner),))
+            self._ring(cursor)
+
+        self._database.write(work)
 
     def append(self, write: RunWrite) -> tuple[RunRecorded, ...]:
         """Append to a run's stream."""
@@ -121,9 +166,7 @@ class SqlQueue:
             if write.fence is None:
                 cursor.execute(sql.HOLD, (now, write.run))
             else:
-                cursor.execute(sql.HOLD_CLAIMED, (now, write.run, write.fence))
-                if cursor.rowcount != 1:
-                    raise LeaseLost
+                hold_claimed(cursor, Lease(run=write.run, fence=write.fence), now)
             end = stream_end(cursor, stream)
             if end.id is None:
                 refuse_missing(stream, 1)
@@ -134,6 +177,7 @@ class SqlQueue:
             keep_blobs(cursor, write.blobs)
             if write.move is not None:
                 _move(cursor, write.run, write.move, now)
+                self._ring(cursor)  # it waits again, or leaves room to another
             return sealed
 
         def kept(cursor: Cursor, written: list[Sealed[RunEvent]]) -> bool:
@@ -163,9 +207,34 @@ class SqlQueue:
             start = Head(after, events.pop(0)[2])
         return read_back(stream, events, start, end)
 
-    def tasks(self, states: tuple[TaskState, ...], limit: int) -> tuple[Task, ...]:
-        """Return the rows in these states, the last submitted first."""
-        return self._read(sql.tasks_in(len(states)), *states, limit)
+    def tasks(
+        self,
+        states: tuple[TaskState, ...],
+        limit: int,
+        *,
+        workflow_id: str | None = None,
+        workspace: str | None = None,
+        since: int = 0,
+    ) -> tuple[Task, ...]:
+        """Return the rows in these states, the last submitted first; perhaps only some of them."""
+        fields = {"workflow_id": workflow_id, "workspace": workspace}
+        equal = {name: value for name, value in fields.items() if value is not None}
+        text = sql.tasks_in(len(states), *equal)
+        return self._read(text, *states, since, *equal.values(), limit)
+
+    def rearrange(self, change: Rearrange) -> None:
+        """Hold every queued row, and keep the priority and position of those that are returned."""
+
+        def work(cursor: Cursor) -> None:
+            cursor.execute(sql.QUEUED + self._manners.wait)
+            queued = sorted(map(_task_of, cursor.fetchall()), key=_in_turn)
+            moved, now = change(tuple(queued)), self._clock.now_ms()
+            for task in moved:
+                cursor.execute(sql.STEP_ASIDE, (task.run,))
+            for task in moved:
+                cursor.execute(sql.REPOSITION, (task.priority, task.position, now, task.run))
+
+        self._database.write(work)
 
     def find(self, beginning: str, limit: int) -> tuple[Task, ...]:
         """Return the rows whose run's id begins like this, by id."""
@@ -178,24 +247,37 @@ class SqlQueue:
 
         return self._database.read(work)
 
+    def _ring(self, cursor: Cursor) -> None:
+        if self._manners.ring:
+            cursor.execute(self._manners.ring)
+
     def _claimable(self, cursor: Cursor, claiming: Claiming, now: int) -> RunId | None:
+        bounded = (claiming.claimed_max, claiming.per_workspace_max) != (None, None)
+        if bounded and self._manners.alone:
+            cursor.execute(self._manners.alone)
         if claiming.claimed_max is not None:
             cursor.execute(sql.CLAIMED, (now,))
             row = cursor.fetchone()
             if row is None or int(row[0]) >= claiming.claimed_max:
                 return None
         if claiming.run is not None:
-            cursor.execute(sql.THIS + self._wait, (now, claiming.run))
+            cursor.execute(sql.THIS + self._manners.wait, (now, claiming.run))
         else:
             most = claiming.per_workspace_max
             bound = NO_BOUND if most is None else most
-            cursor.execute(sql.NEXT + self._skip, (now, bound, now, bound))
+            cursor.execute(sql.NEXT + self._manners.skip, (now, bound, now, bound))
         found = cursor.fetchone()
         return None if found is None else RunId(str(found[0]))
 
 
+def _in_turn(task: Task) -> tuple[int, int]:
+    """Return what rows are ordered by, the next first."""
+    return -task.priority, task.position
+
+
 def _move(cursor: Cursor, run: RunId, move: Move, now: int) -> None:
-    cursor.execute(sql.MOVE, (move.state, move.outcome, now, move.state, run))
+    tally = None if move.tally is None else msgspec.json.encode(move.tally).decode()
+    cursor.execute(sql.MOVE, (move.state, move.outcome, now, tally, move.state, run))
 
 
 def _duplicate(cursor: Cursor, task: Task) -> RunId:
@@ -213,13 +295,30 @@ def _task(cursor: Cursor, run: RunId) -> Task:
 
 def _task_of(row: Row) -> Task:
     values = dict(zip(_FIELDS, row, strict=True))
+    if values["owner"] is not None:
+        values["owner"] = _owner(values["owner"])
     try:
-        if values["owner"] is not None:
-            values["owner"] = msgspec.json.decode(str(values["owner"]), type=Owner)
+        if values["tally"] is not None:
+            values["tally"] = msgspec.json.decode(str(values["tally"]), type=Tally)
         return msgspec.convert(values, Task)
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise SessionNotHealthy(
-            f"A row of the queue is damaged: {error}.",
-            remedy="Restore the store from a backup; runs with sound rows are not affected.",
-            details={"kind": "damaged_row"},
-        ) from error
+        raise _damaged(error) from error
+
+
+def _owner_text(owner: Owner) -> str:
+    return msgspec.json.encode(owner).decode()
+
+
+def _owner(text: object) -> Owner:
+    try:
+        return msgspec.json.decode(str(text), type=Owner)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> SessionNotHealthy:
+    return SessionNotHealthy(
+        f"A row of the queue is damaged: {error}.",
+        remedy="Restore the store from a backup; runs with sound rows are not affected.",
+        details={"kind": "damaged_row"},
+    )

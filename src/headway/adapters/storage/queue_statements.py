@@ -3,11 +3,12 @@
 Plain SQL that every supported database takes, with `?` for values.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 _FIELDS: Final = (
     "run, workflow_id, workspace, goal, priority, dedupe, position, state, outcome, fence,"
-    " owner, lease_until, submitted_at, updated_at"
+    " owner, lease_until, submitted_at, updated_at, tally"
 )
 
 # Keep a new row, unless an unfinished run has its dedupe key.
@@ -38,9 +39,30 @@ NEXT: Final = (
     " ORDER BY t.priority DESC, t.position LIMIT 1"
 )
 
-# PostgreSQL: take the row for this transaction, waiting for others or leaving theirs to them.
-WAIT_FOR_ROW: Final = " FOR UPDATE"
-SKIP_HELD_ROWS: Final = " FOR UPDATE SKIP LOCKED"
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What a database with many writers at once is asked besides; one with a single writer nothing.
+
+    `wait` and `skip` take the row for the transaction, waiting for others or leaving theirs to
+    them. `alone` has claims that name a bound come one after the other, so that each counts those
+    before it. `ring` tells workers on every machine, when the transaction is committed.
+    """
+
+    wait: str = ""
+    skip: str = ""
+    alone: str = ""
+    ring: str = ""
+
+
+ONE_WRITER: Final = Manners()
+CHANNEL: Final = "headway_queue"
+MANY_WRITERS: Final = Manners(
+    wait=" FOR UPDATE",
+    skip=" FOR UPDATE SKIP LOCKED",
+    alone="SELECT pg_advisory_xact_lock(7238111, hashtext(current_schema()))",
+    ring=f"SELECT pg_notify('{CHANNEL}', current_schema())",
+)
 
 # Claim a row.
 CLAIM: Final = (
@@ -51,6 +73,19 @@ CLAIM: Final = (
 # Prolong a lease; end one at once.
 RENEW: Final = "UPDATE tasks SET lease_until = ? WHERE run = ? AND fence = ? AND state = 'claimed'"
 
+# Have a row wait again that is held with this fence.
+HAND_BACK: Final = (
+    "UPDATE tasks SET state = 'queued', lease_until = 0, updated_at = ?"
+    " WHERE run = ? AND fence = ? AND state = 'claimed'"
+)
+
+# The processes whose leases stand; end all those of one.
+HOLDERS: Final = (
+    "SELECT owner, COUNT(*) FROM tasks WHERE state = 'claimed' AND lease_until > ?"
+    " AND owner IS NOT NULL GROUP BY owner ORDER BY owner"
+)
+EXPIRE_ALL: Final = "UPDATE tasks SET lease_until = 0 WHERE state = 'claimed' AND owner = ?"
+
 # Hold a row, or one claimed with this fence, against every other claim until the transaction ends.
 # The row is taken before its stream, always: two writes never wait for each other in a ring.
 HOLD: Final = "UPDATE tasks SET updated_at = ? WHERE run = ?"
@@ -60,8 +95,21 @@ HOLD_CLAIMED: Final = (
 
 # What becomes of a row with an append; a run that has ended keeps no dedupe key.
 MOVE: Final = (
-    "UPDATE tasks SET state = ?, outcome = ?, updated_at = ?,"
+    "UPDATE tasks SET state = ?, outcome = ?, updated_at = ?, tally = COALESCE(?, tally),"
     " dedupe = CASE WHEN ? = 'ended' THEN NULL ELSE dedupe END WHERE run = ?"
+)
+
+# The rows that are queued, in an order that is the same for all who hold them.
+QUEUED: Final = f"SELECT {_FIELDS} FROM tasks WHERE state = 'queued' ORDER BY run"  # noqa: S608 - as above
+
+# Give a row another position. Positions are unique: all that move first step out of the way.
+STEP_ASIDE: Final = "UPDATE tasks SET position = -position WHERE run = ?"
+REPOSITION: Final = "UPDATE tasks SET priority = ?, position = ?, updated_at = ? WHERE run = ?"
+
+# A row that nobody can go on with.
+SET_ASIDE: Final = (
+    "UPDATE tasks SET state = 'ended', outcome = 'error', dedupe = NULL, updated_at = ?"
+    " WHERE run = ?"
 )
 
 # Rows by the beginning of their run's id.
@@ -71,10 +119,16 @@ FIND: Final = (
 )
 
 
-def tasks_in(states: int) -> str:
-    """Return the text that reads the rows in some states, the last submitted first."""
+def tasks_in(states: int, *equal: str) -> str:
+    """Return the text that reads the rows in some states, the last submitted first.
+
+    `equal` names fields that have to have a value. The values are those of the states, the moment
+    of submission, the fields, the limit.
+    """
     marks = ", ".join("?" * states)
+    wanted = "".join(f" AND {name} = ?" for name in equal)
     return (
         f"SELECT {_FIELDS} FROM tasks"  # noqa: S608 - as above, and question marks
-        f" WHERE state IN ({marks}) ORDER BY position DESC LIMIT ?"
+        f" WHERE state IN ({marks}) AND submitted_at >= ?{wanted}"
+        " ORDER BY submitted_at DESC, position DESC LIMIT ?"
     )

@@ -13,8 +13,8 @@ from headway.adapters.storage.rows import (
 )
 from headway.adapters.storage.search import Search
 from headway.domain.errors import SessionNotHealthy
-from headway.domain.ids import Digest, SessionId, StreamId
-from headway.ports.custody import Damaged, Standing, StoredEvent
+from headway.domain.ids import Digest, RunId, SessionId, StreamId
+from headway.ports.custody import Damaged, Standing, StoredEvent, StoredTask
 from headway.ports.ledger import AttemptRow
 from headway.ports.sessions import GateRow, SessionSummary
 
@@ -66,6 +66,11 @@ class SqlRecords:
         """Return at most `limit` events after a version, in order of version."""
         rows = self._all(custody_statements.EVENTS, stream, after, limit)
         return [StoredEvent._make(row) for row in rows]
+
+    def task(self, run: RunId) -> StoredTask | None:
+        """Return a run's row in the queue; None when there is no such row."""
+        rows = self._all(custody_statements.TASK, run)
+        return StoredTask._make(rows[0]) if rows else None
 
     def blobs(self) -> tuple[Digest, ...]:
         """Return the names of all blobs."""

@@ -1,85 +1,81 @@
-"""The schema of a database: made where there is none; known, brought up or refused where there is.
+"""The schema of a database: known, or refused, with the driver alone.
 
-A new one is made from the tables as they are now; only an older one needs Alembic, which is slow to
-import. Either happens in one transaction that keeps every other process waiting.
+A database is opened far more often than one is made or brought up, and only that needs SQLAlchemy
+(`making.py`), which takes longer to import than all else that a call needs of the store.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
-from sqlalchemy import Connection, insert, inspect, select, text, update
-
+from headway.adapters.storage.database import Cursor, Row
 from headway.adapters.storage.store_faults import half_made, newer_store
-from headway.adapters.storage.tables import FULL_TEXT, META, METADATA, SCHEMA_VERSION
 from headway.domain.errors import Fault
-from headway.domain.ids import ID_BYTES, encode_id
-from headway.ports.clock import Entropy
+
+SCHEMA_VERSION: Final = 6  # changes with every change of `tables.py`
+
+# The tables of this version; a test holds these names to `tables.py`.
+TABLE_NAMES: Final = frozenset(
+    ("attempts", "blobs", "buried", "events", "gates", "git_sources", "keys", "meta", "searched",
+     "sessions", "sources", "streams", "tasks", "tombstones", "unsearched")
+)  # fmt: skip
+
+# How each product lists its tables.
+SQLITE_TABLES: Final = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+)
+POSTGRES_TABLES: Final = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
+
+_FACTS: Final = "SELECT name, value FROM meta"
+
+Ask: TypeAlias = Callable[[str], Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How messages name a database, and the fault of one that holds something else."""
+    """How messages name a database, how it lists its tables, and the fault of another's."""
 
     name: str
+    tables: str
     stranger: Fault
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Found:
+    """What a database says of itself."""
+
     ledger: str
     version: int
 
 
-def known_ledger(core: Connection, place: Place) -> str | None:
+def known_ledger(cursor: Cursor, place: Place) -> str | None:
     """Return the id of the ledger in a database, None when its tables must be made or brought up.
 
     Raises StoreUnavailable for a database of something else, of a later version, or half made.
     """
-    found = _look(core, place)
+
+    def ask(sql: str) -> Sequence[Row]:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+    found = look(ask, place)
     return found.ledger if found and found.version == SCHEMA_VERSION else None
 
 
-def make_ledger(core: Connection, place: Place, entropy: Entropy) -> str:
-    """Make the tables or bring them up, and return the ledger's id.
-
-    The caller has the database for itself; another process may have been first.
-    """
-    found = _look(core, place)
-    if found is None:
-        ledger = encode_id("ledger", entropy.draw(ID_BYTES))
-        make_tables(core)
-        facts = {"ledger": ledger, "schema": str(SCHEMA_VERSION)}
-        core.execute(insert(META), [{"name": name, "value": fact} for name, fact in facts.items()])
-        return ledger
-    if found.version < SCHEMA_VERSION:
-        from headway.adapters.storage.migrating import migrate
-
-        migrate(core, place.name, found.version, SCHEMA_VERSION)
-        core.execute(update(META).where(META.c.name == "schema").values(value=str(SCHEMA_VERSION)))
-    return found.ledger
-
-
-def make_tables(core: Connection) -> None:
-    """Make the tables as they are now, in a database that has none."""
-    METADATA.create_all(core, checkfirst=False)
-    for statement in FULL_TEXT[core.dialect.name]:
-        core.execute(text(statement))
-
-
-def _look(core: Connection, place: Place) -> _Found | None:
-    tables = inspect(core).get_table_names()
+def look(ask: Ask, place: Place) -> Found | None:
+    """Return what a database says of itself, None for an empty one. Raises as `known_ledger`."""
+    tables = {str(row[0]) for row in ask(place.tables)}
     if not tables:
         return None
-    if META.name not in tables:
+    if "meta" not in tables:
         raise place.stranger
-    facts = {
-        str(name): str(value) for name, value in core.execute(select(META.c.name, META.c.value))
-    }
+    facts = {str(name): str(value) for name, value in ask(_FACTS)}
     ledger, schema = facts.get("ledger"), facts.get("schema", "")
     if ledger is None or not schema.isdecimal() or int(schema) < 1:
         raise place.stranger
     if int(schema) > SCHEMA_VERSION:
         raise newer_store(place.name, schema, SCHEMA_VERSION)
-    missing = sorted(METADATA.tables.keys() - set(tables))
+    missing = sorted(TABLE_NAMES - tables)
     if missing and int(schema) == SCHEMA_VERSION:
         raise half_made(place.name, missing[0])
-    return _Found(ledger, int(schema))
+    return Found(ledger, int(schema))

@@ -62,15 +62,17 @@ def seal(head: Head, encoded: Sequence[tuple[E, bytes]], now_ms: int) -> list[Se
 def recorded(stream: StreamId, sealed: Iterable[Sealed[Event]]) -> tuple[Recorded, ...]:
     """Return sealed events as the ledger hands them out."""
     return tuple(
-        Recorded(
-            stream=stream,
-            version=each.version,
-            recorded_at=each.recorded_at,
-            prev_hash=each.prev_hash,
-            hash=each.hash,
-            event=each.event,
-        )
-        for each in sealed
+        [
+            Recorded(
+                stream=stream,
+                version=each.version,
+                recorded_at=each.recorded_at,
+                prev_hash=each.prev_hash,
+                hash=each.hash,
+                event=each.event,
+            )
+            for each in sealed
+        ]
     )
 
 

@@ -7,10 +7,10 @@ search looks into both. What was folded of one session at a time is one entry wi
 it, so that an entry can be taken out again without asking the events.
 """
 
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Final, Protocol
 
-from headway.adapters.storage.database import Cursor, Database
+from headway.adapters.storage.database import Cursor, Database, SqlValue
 from headway.domain.errors import Fault
 from headway.domain.words import Asked
 
@@ -27,7 +27,6 @@ _TAKE: Final = (
     "DELETE FROM unsearched WHERE id IN (SELECT id FROM unsearched ORDER BY id LIMIT ?)"
     " RETURNING stream, words"
 )
-_WAITING: Final = "SELECT stream, words FROM unsearched"
 _WAITING_OF: Final = "SELECT words FROM unsearched WHERE stream = ?"
 _DROP_WAITING: Final = "DELETE FROM unsearched WHERE stream = ?"
 _LAST: Final = "SELECT MAX(id) FROM searched WHERE id BETWEEN ? AND ?"
@@ -45,8 +44,14 @@ class Index(Protocol):
     def drop(self, cursor: Cursor, first: int, last: int) -> None:
         """Take out the entries of a range of ids."""
 
-    def streams(self, cursor: Cursor, asked: Asked) -> set[int]:
-        """Return the streams of the entries that hold a word."""
+    def holding(self, asked: Asked) -> tuple[str, tuple[SqlValue, ...]]:
+        """Return the statement that finds the streams of the entries that hold a word."""
+
+    def waiting(self) -> str:
+        """Return the statement that finds the streams of which a text that waits is a part."""
+
+    def ready(self, cursor: Cursor) -> AbstractContextManager[None]:
+        """Have the database look into the index, rather than at every entry."""
 
     def words(self, cursor: Cursor, first: int, last: int) -> set[str]:
         """Return the words of the entries of a range of ids; what cannot be read is left out."""
@@ -69,7 +74,7 @@ class Search:
         """Add words to a stream's; tell whether it is time to `fold`."""
         if not words:
             return False
-        cursor.execute(_WAIT, (stream, " ".join(sorted(words))))
+        cursor.execute(_WAIT, (stream, " ".join(words)))
         row = cursor.fetchone()
         assert row is not None
         return int(row[0]) % FOLD_EVERY == 0
@@ -97,20 +102,18 @@ class Search:
 
         self._database.write(work)
 
-    def streams(self, cursor: Cursor, asked: frozenset[Asked]) -> set[int]:
-        """Return the streams that hold every word."""
-        # First what waits: what is folded meanwhile is then seen twice, not never.
-        cursor.execute(_WAITING, ())
-        waiting = [(int(stream), f" {words} ") for stream, words in cursor.fetchall()]
-        found: set[int] | None = None
-        for each in sorted(asked, key=lambda each: -len(each.word)):  # the longest is the rarest
-            part = f" {each.word}" if each.beginning else f" {each.word} "
-            holding = self._index.streams(cursor, each)
-            holding.update(stream for stream, words in waiting if part in words)
-            found = holding if found is None else found & holding
-            if not found:
-                return set()
-        return found or set()
+    def holding(self, asked: Asked) -> tuple[str, tuple[SqlValue, ...]]:
+        """Return the statement that finds the streams that hold a word, and its values.
+
+        Index and what waits are one statement: what is folded meanwhile is in one of them.
+        """
+        indexed, values = self._index.holding(asked)
+        part = f" {asked.word}" if asked.beginning else f" {asked.word} "
+        return f"{indexed} UNION ALL {self._index.waiting()}", (*values, part)
+
+    def ready(self, cursor: Cursor) -> AbstractContextManager[None]:
+        """Have the database ready for statements with such a part."""
+        return self._index.ready(cursor)
 
     def words(self, cursor: Cursor, stream: int) -> frozenset[str]:
         """Return a stream's words."""

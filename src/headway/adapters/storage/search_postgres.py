@@ -1,9 +1,10 @@
 """Full text on PostgreSQL: the words of an entry are a tsvector, found through a GIN index."""
 
-from itertools import chain
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
-from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.database import Cursor, SqlValue
 from headway.domain.words import Asked
 
 _HOLD: Final = "SELECT pg_advisory_xact_lock(7238111, hashtext(current_schema()))"
@@ -11,7 +12,8 @@ _PUT: Final = (
     "INSERT INTO searched (id, words) VALUES (?, array_to_tsvector(string_to_array(?, ' ')))"
 )
 _DROP: Final = "DELETE FROM searched WHERE id BETWEEN ? AND ?"
-_STREAMS: Final = "SELECT id >> 20 FROM searched WHERE words @@ CAST(? AS tsquery)"
+_HOLDING: Final = "SELECT id >> 20 FROM searched WHERE words @@ CAST(? AS tsquery)"
+_WAITING: Final = "SELECT stream FROM unsearched WHERE STRPOS(' ' || words || ' ', ?) > 0"
 # Reading every entry whole, as the planner would for a frequent word, takes ten times as long.
 _BY_INDEX: Final = "SET enable_seqscan = off"
 _AS_BEFORE: Final = "RESET enable_seqscan"
@@ -35,12 +37,20 @@ class TsvectorIndex:
         """Take out the entries of a range of ids."""
         cursor.execute(_DROP, (first, last))
 
-    def streams(self, cursor: Cursor, asked: Asked) -> set[int]:
-        """Return the streams of the entries that hold a word."""
+    def holding(self, asked: Asked) -> tuple[str, tuple[SqlValue, ...]]:
+        """Return the statement that finds the streams of the entries that hold a word."""
+        return _HOLDING, (f"'{asked.word}'" + ":*" * asked.beginning,)
+
+    def waiting(self) -> str:
+        """Return the statement that finds the streams of which a text that waits is a part."""
+        return _WAITING
+
+    @contextmanager
+    def ready(self, cursor: Cursor) -> Iterator[None]:
+        """Have the database look into the index, rather than at every entry."""
         cursor.execute(_BY_INDEX, ())
         try:
-            cursor.execute(_STREAMS, (f"'{asked.word}'" + ":*" * asked.beginning,))
-            return set(chain.from_iterable(cursor.fetchall()))
+            yield
         finally:
             cursor.execute(_AS_BEFORE, ())
 

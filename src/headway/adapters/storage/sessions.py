@@ -1,27 +1,12 @@
 """Session summaries on an SQL database: only read here, since the ledger's append writes them."""
 
-from collections.abc import Iterator
-from itertools import islice
-from operator import itemgetter
-from typing import Final
-
-from sqlalchemy import Connection, Select, select
-
 from headway.adapters.storage import statements
-from headway.adapters.storage.database import Cursor, Database, Row
+from headway.adapters.storage.database import Cursor, Database, Row, SqlValue
 from headway.adapters.storage.rows import gate_of, summary_of
 from headway.adapters.storage.search import Search
-from headway.adapters.storage.tables import SESSIONS, STREAMS
 from headway.domain.ids import SessionId, session_stream
 from headway.domain.words import asked_in
 from headway.ports.sessions import GateRow, SessionQuery, SessionSummary
-
-# The fields of a summary in order, the stream's name in the place of its session.
-_FIELDS = [
-    STREAMS.c.name,
-    *(SESSIONS.c[name] for name in SessionSummary.__struct_fields__ if name != "session"),
-]
-LISTED_MAX: Final = 500  # streams named in one statement
 
 
 class SqlSessions:
@@ -44,14 +29,25 @@ class SqlSessions:
     def find(self, query: SessionQuery) -> tuple[SessionSummary, ...]:
         """Return the sessions that match every given field, the last updated first."""
         assert query.limit >= 0
-        if not query.text.strip():
-            limited = _narrowed(select(*_FIELDS), query).limit(query.limit)
-            rows = self._database.query(lambda core: _rows(core, limited))
-        else:
-            asked = asked_in(query.text)
-            streams = self._database.read(lambda cursor: self._search.streams(cursor, asked))
-            rows = self._database.query(lambda core: _among(core, query, streams))
-        return tuple(summary_of(row) for row in rows)
+        conditions, values = _narrowed(query)
+        asked = asked_in(query.text)
+        if query.text.strip() and not asked:
+            return ()  # there is no word in it
+        for each in sorted(asked, key=lambda each: (-len(each.word), each.word)):
+            condition, more = self._search.holding(each)
+            # The plus keeps a word from being the way in: sessions are walked in their order, and
+            # a word of most of them ends the walk early.
+            conditions.append(f"+x.stream IN ({condition})")
+            values += more
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        statement = f"{statements.SUMMARIES}{where} ORDER BY x.updated_at DESC, s.name LIMIT ?"
+
+        def work(cursor: Cursor) -> list[Row]:
+            with self._search.ready(cursor):
+                cursor.execute(statement, (*values, query.limit))
+                return cursor.fetchall()
+
+        return tuple(summary_of(row) for row in self._database.read(work))
 
     def gates(self, limit: int) -> tuple[GateRow, ...]:
         """Return the gates that wait, the one that waits longest first."""
@@ -63,39 +59,20 @@ class SqlSessions:
         return tuple(gate_of(row) for row in self._database.read(work))
 
 
-def _narrowed(statement: Select[Row], query: SessionQuery) -> Select[Row]:
-    statement = statement.join(STREAMS, STREAMS.c.id == SESSIONS.c.stream)
-    if query.session is not None:
-        statement = statement.where(STREAMS.c.name == session_stream(query.session))
-    for column, wanted in (
-        (SESSIONS.c.branch, query.branch),
-        (SESSIONS.c.git_head, query.git_head),
-        (SESSIONS.c.workspace, query.workspace),
-        (SESSIONS.c.repository, query.repository),
-    ):
-        if wanted is not None:
-            statement = statement.where(column == wanted)
+def _narrowed(query: SessionQuery) -> tuple[list[str], list[SqlValue]]:
+    """Return the conditions of the fields that are given, but for the words, and their values."""
+    name = None if query.session is None else session_stream(query.session)
+    wanted: dict[str, SqlValue] = {
+        "s.name": name,
+        "x.branch": query.branch,
+        "x.git_head": query.git_head,
+        "x.workspace": query.workspace,
+        "x.repository": query.repository,
+    }
+    given = {column: value for column, value in wanted.items() if value is not None}
+    conditions = [f"{column} = ?" for column in given]
+    values: list[SqlValue] = list(given.values())
     if query.statuses:
-        statement = statement.where(SESSIONS.c.status.in_(query.statuses))
-    return statement.order_by(SESSIONS.c.updated_at.desc(), STREAMS.c.name)
-
-
-def _rows(core: Connection, statement: Select[Row]) -> list[Row]:
-    return [tuple(row) for row in core.execute(statement)]
-
-
-def _among(core: Connection, query: SessionQuery, streams: set[int]) -> list[Row]:
-    """Return the rows of a query among the streams that hold its words."""
-    if not streams:
-        return []
-    if len(streams) > LISTED_MAX:
-        streams = _first_among(core, query, streams)
-    statement = _narrowed(select(*_FIELDS), query).where(SESSIONS.c.stream.in_(sorted(streams)))
-    return _rows(core, statement.limit(query.limit))
-
-
-def _first_among(core: Connection, query: SessionQuery, streams: set[int]) -> set[int]:
-    """Return the first of many streams: in the order of the sessions, as many as are wanted."""
-    with core.execute(_narrowed(select(SESSIONS.c.stream), query)) as result:
-        keys: Iterator[int] = map(itemgetter(0), result)
-        return set(islice((key for key in keys if key in streams), query.limit))
+        conditions.append(f"x.status IN ({', '.join('?' * len(query.statuses))})")
+        values += query.statuses
+    return conditions, values

@@ -14,14 +14,12 @@ another, so they never wait for a write. An SQLite that must be alone reads thro
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from sqlalchemy import Connection, NullPool, create_engine
-from sqlalchemy.exc import DBAPIError
-
+from headway.adapters.storage.bells import FileBell
 from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.database import Cursor
 from headway.adapters.storage.drivers import Driver, DriverConnection, best_driver
@@ -35,9 +33,10 @@ from headway.adapters.storage.group_commit import (
 )
 from headway.adapters.storage.keyring import SqlKeyring
 from headway.adapters.storage.ledger import SqlLedger
+from headway.adapters.storage.opening import ledger_in
 from headway.adapters.storage.queue import SqlQueue
 from headway.adapters.storage.records import SqlRecords
-from headway.adapters.storage.schema import Place, known_ledger, make_ledger
+from headway.adapters.storage.schema import SQLITE_TABLES, Place
 from headway.adapters.storage.search import Search
 from headway.adapters.storage.search_sqlite import FtsIndex
 from headway.adapters.storage.sessions import SqlSessions
@@ -48,11 +47,16 @@ from headway.adapters.storage.store import Store
 from headway.adapters.storage.store_faults import closed, cut_off, too_busy
 from headway.ports.clock import Clock, Entropy
 
+if TYPE_CHECKING:  # imported by what makes tables alone
+    from sqlalchemy import Connection
+
 T = TypeVar("T")
 
 BUSY_TIMEOUT_MS: Final = 10_000
 MODE_RETRY_MS: Final = 10
 WAL_BYTES_MAX: Final = 64 << 20  # kept of the log after a checkpoint
+# The commit that fills so many pages of the log moves them into the file: one advance in some 300.
+WAL_PAGES: Final = 4_000
 STATEMENTS_CACHED_MAX: Final = 256
 
 
@@ -77,12 +81,9 @@ def open_sqlite(
     """
     database = SqliteDatabase(path, options or SqliteOptions())
     try:
-        place = Place(str(path), not_a_store(path))
+        place = Place(str(path), SQLITE_TABLES, not_a_store(path))
         search = Search(database, FtsIndex())
-        ledger_id = database.query(lambda core: known_ledger(core, place))
-        if ledger_id is None:
-            ledger_id = database.define(lambda core: make_ledger(core, place, entropy))
-            search.fold()  # what a migration left waiting
+        ledger_id = ledger_in(database, place, search, entropy)
     except BaseException:
         database.close()
         raise
@@ -95,6 +96,7 @@ def open_sqlite(
         records=SqlRecords(database, search),
         custody=SqlCustody(database, search),
         queue=SqlQueue(database, clock),
+        bell=lambda: FileBell(path),
         close=database.close,
     )
 
@@ -110,19 +112,15 @@ class SqliteDatabase:
         driver = options.driver
         self._path = path
         self._options = options
-        # A damaged file makes the driver stumble over its own message.
-        self._errors = (driver.error, DBAPIError, UnicodeDecodeError)
-        self._engine = create_engine(
-            "sqlite://", module=driver.module, creator=self._connect, poolclass=NullPool
-        )
+        self._told = _Told(path, driver)
         self._turn = threading.Lock()
-        self._queue = GroupCommit(self._together)
-        self._idle: list[Connection] = []
         self._closed = threading.Event()
+        self._queue = GroupCommit(self._together)
+        self._idle: list[DriverConnection] = []
         self._guard = Guard(path, driver)
         try:
-            with self._told():
-                self._writer = self._engine.connect()
+            with self._told:
+                self._writer = self._connect()
         except BaseException:
             self._guard.release()
             raise
@@ -130,8 +128,8 @@ class SqliteDatabase:
     def write(self, work: Callable[[Cursor], T]) -> T:
         """Run work as one durable write; when it raises, nothing of it was kept."""
         try:
-            with self._told():
-                return self._queue.write(self._alone, work)
+            with self._told:
+                return self._queue.write(self._in_transaction, work)
         except Closed as error:
             raise closed(self._path) from error
         except Overloaded as error:
@@ -139,22 +137,20 @@ class SqliteDatabase:
         except Abandoned as error:
             raise cut_off(self._path) from error
 
-    def define(self, work: Callable[[Connection], T]) -> T:
+    def define(self, work: "Callable[[Connection], T]") -> T:
         """Run work that changes the tables with SQLAlchemy Core, as one durable transaction."""
-        with self._own_turn(), self._told():
-            _raw(self._writer).execute("BEGIN IMMEDIATE")
-            with self._writer.begin():  # ends what was just begun
-                return work(self._writer)
+        from headway.adapters.storage.making import core_over
+
+        raw, module = self._writer, self._options.driver.module
+        with self._own_turn(), self._told, core_over(raw, "sqlite://", module=module) as core:
+            raw.execute("BEGIN IMMEDIATE")
+            with core.begin():  # ends what was just begun
+                return work(core)
 
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""
-        with self._told(), self._reader() as reader:
-            return work(_raw(reader).cursor())
-
-    def query(self, work: Callable[[Connection], T]) -> T:
-        """Run work that only reads, with SQLAlchemy Core."""
-        with self._told(), self._reader() as reader, reader.begin():
-            return work(reader)
+        with self._told, self._reader() as reader, closing(reader.cursor()) as cursor:
+            return work(cursor)
 
     def close(self) -> None:
         """Close every connection, each as its work ends; closing twice changes nothing."""
@@ -167,10 +163,6 @@ class SqliteDatabase:
             self._writer.close()
             self._guard.release()
 
-    def _alone(self, work: Callable[[Cursor], T]) -> T:
-        with self._transaction() as cursor:
-            return work(cursor)
-
     def _together(self, jobs: Sequence[Job[object]]) -> None:
         """Run several writes in one transaction; one that raises is undone by itself."""
         if not self._all_kept(jobs):
@@ -178,50 +170,68 @@ class SqliteDatabase:
 
     def _all_kept(self, jobs: Sequence[Job[object]]) -> bool:
         """Run them without savepoints, which would cost a third; keep all of them or none."""
-        with suppress(_Undone), self._transaction() as cursor:
+
+        def work(cursor: Cursor) -> None:
             if not all(job.run(cursor) for job in jobs):
                 raise _Undone
-            return True
-        return False
+
+        try:
+            self._in_transaction(work)
+        except _Undone:
+            return False
+        return True
 
     def _each_kept(self, jobs: Sequence[Job[object]]) -> None:
-        with self._transaction() as cursor:
+        def work(cursor: Cursor) -> None:
             for job in jobs:
                 cursor.execute("SAVEPOINT one")
                 if not job.run(cursor):
-                    if not _raw(self._writer).in_transaction:
+                    if not self._writer.in_transaction:
                         job.result()  # raises: out of space and the like, SQLite undoes everything
                     cursor.execute("ROLLBACK TO one")
                 cursor.execute("RELEASE one")
 
-    @contextmanager
-    def _transaction(self) -> Iterator[Cursor]:
-        with self._own_turn():
-            raw = _raw(self._writer)
+        self._in_transaction(work)
+
+    def _in_transaction(self, work: Callable[[Cursor], T]) -> T:
+        self._take_turn()
+        try:
+            raw = self._writer
             cursor = raw.cursor()
             try:
                 cursor.execute("BEGIN IMMEDIATE")
-                yield cursor
+                result = work(cursor)
                 self._guard.check()
                 cursor.execute("COMMIT")
             except BaseException:
                 if raw.in_transaction:
                     raw.rollback()
                 raise
+            finally:
+                # An error keeps it alive in its traceback. Freed later, in whatever thread, it
+                # would reset a statement that another cursor of this connection uses by then.
+                cursor.close()
+        finally:
+            self._turn.release()
+        return result
 
     @contextmanager
     def _own_turn(self) -> Iterator[None]:
-        if not self._turn.acquire(timeout=WAIT_SECONDS):
-            raise too_busy(self._path, WAIT_SECONDS)
+        self._take_turn()
         try:
-            if self._closed.is_set():
-                raise closed(self._path)
             yield
         finally:
             self._turn.release()
 
+    def _take_turn(self) -> None:
+        if not self._turn.acquire(timeout=WAIT_SECONDS):
+            raise too_busy(self._path, WAIT_SECONDS)
+        if self._closed.is_set():
+            self._turn.release()
+            raise closed(self._path)
+
     @contextmanager
-    def _reader(self) -> Iterator[Connection]:
+    def _reader(self) -> Iterator[DriverConnection]:
         if not self._options.driver.shares_files:
             with self._own_turn():
                 yield self._writer
@@ -231,7 +241,7 @@ class SqliteDatabase:
         try:
             reader = self._idle.pop()
         except IndexError:
-            reader = self._engine.connect()
+            reader = self._connect()
         try:
             yield reader
         finally:
@@ -243,15 +253,6 @@ class SqliteDatabase:
         with suppress(IndexError):  # whoever takes a connection out is the one to close it
             while True:
                 self._idle.pop().close()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn what the driver raises into a fault."""
-        try:
-            yield
-        except self._errors as error:
-            cause = error.orig if isinstance(error, DBAPIError) else error
-            raise driver_fault(cause or error, self._path) from error
 
     def _connect(self) -> DriverConnection:
         self._guard.check()
@@ -276,6 +277,7 @@ class SqliteDatabase:
         raw.execute("PRAGMA synchronous = FULL")
         raw.execute("PRAGMA foreign_keys = ON")
         raw.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_MAX}")
+        raw.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
         if self._options.pages_max is not None:
             raw.execute(f"PRAGMA max_page_count = {self._options.pages_max:d}")
 
@@ -296,7 +298,17 @@ class SqliteDatabase:
         return ""
 
 
-def _raw(connection: Connection) -> DriverConnection:
-    raw: DriverConnection | None = connection.connection.driver_connection
-    assert raw is not None
-    return raw
+class _Told:
+    """A stretch of work in which what the driver raises becomes a fault; there is one for all."""
+
+    def __init__(self, path: Path, driver: Driver) -> None:
+        self._path = path
+        # A damaged file makes the driver stumble over its own message.
+        self._errors = (driver.error, UnicodeDecodeError)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, self._errors):
+            raise driver_fault(error, self._path) from error

@@ -18,8 +18,12 @@ BEGIN_STREAM: Final = (
     " ON CONFLICT (name) DO NOTHING RETURNING id"
 )
 
-# Move a stream on, unless another append was first.
-MOVE_STREAM: Final = "UPDATE streams SET version = ?, head_hash = ? WHERE id = ? AND version = ?"
+# Move a stream on, unless another append was first. The id of a purged one may name another by now,
+# and of a store that was restored the version another event.
+MOVE_STREAM: Final = (
+    "UPDATE streams SET version = ?, head_hash = ?"
+    " WHERE id = ? AND version = ? AND head_hash = ? AND name = ?"
+)
 
 # Keep an event.
 KEEP_EVENT: Final = (
@@ -62,12 +66,15 @@ KEEP_SUMMARY: Final = (
     " updated_at = excluded.updated_at"
 )
 
-# A session's summary, the stream's name in the place of its session.
-SUMMARY: Final = (
+# Summaries of sessions, the stream's name in the place of its session.
+SUMMARIES: Final = (
     "SELECT s.name, x.workflow, x.workflow_id, x.workflow_name, x.goal, x.workspace, x.repository,"
     " x.branch, x.git_head, x.status, x.step_id, x.step_title, x.nonce, x.depth, x.recap,"
-    " x.started_at, x.updated_at FROM streams s JOIN sessions x ON x.stream = s.id WHERE s.name = ?"
+    " x.started_at, x.updated_at FROM sessions x JOIN streams s ON s.id = x.stream"
 )
+
+# A session's summary.
+SUMMARY: Final = f"{SUMMARIES} WHERE s.name = ?"
 
 # The head read: an attempt, its stream's name and version.
 HEAD: Final = (
@@ -155,10 +162,13 @@ DROP: Final = "DELETE FROM git_sources WHERE id = ?"
 
 @lru_cache(maxsize=128)
 def read_events(count: int) -> str:
-    """Return the text that reads `count` events of a stream, each with the hash before it."""
+    """Return the text that reads `count` events of a stream, each with the hash before it.
+
+    In front of each stands the stream's id.
+    """
     marks = ", ".join("?" * count)
     return (  # question marks alone are put in
-        "SELECT e.version, e.recorded_at, e.hash, e.data, p.hash"  # noqa: S608
+        "SELECT s.id, e.version, e.recorded_at, e.hash, e.data, p.hash"  # noqa: S608
         " FROM streams s JOIN events e ON e.stream = s.id"
         " LEFT JOIN events p ON p.stream = e.stream AND p.version = e.version - 1"
         f" WHERE s.name = ? AND e.version IN ({marks})"

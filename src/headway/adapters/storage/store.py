@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from headway.ports.custody import Custody, Records
 from headway.ports.keyring import Keyring
 from headway.ports.ledger import Ledger
-from headway.ports.queue import Queue
+from headway.ports.queue import Bell, Queue
 from headway.ports.sessions import Sessions
 from headway.ports.sources import Sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """The ports of one open store. `ledger_id` is drawn when it is made and never changes."""
+    """The ports of one open store.
+
+    `ledger_id` is drawn when it is made and never changes. `bell` makes a bell for a worker.
+    """
 
     ledger_id: str
     ledger: Ledger
@@ -23,4 +26,5 @@ class Store:
     records: Records
     custody: Custody
     queue: Queue
+    bell: Callable[[], Bell]
     close: Callable[[], None]

@@ -5,11 +5,14 @@ from typing import NamedTuple, TypeVar
 
 from headway.adapters.storage import statements
 from headway.adapters.storage.database import Cursor, Row
+from headway.adapters.storage.queue_statements import HOLD_CLAIMED
 from headway.adapters.storage.rows import raw_digest
 from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_altered
 from headway.domain.chain import GENESIS
 from headway.domain.ids import StreamId
+from headway.ports.leases import Lease
 from headway.ports.ledger import Blob, Conflict
+from headway.ports.queue import LeaseLost
 
 E = TypeVar("E")
 
@@ -46,6 +49,16 @@ def extend_stream(cursor: Cursor, stream: StreamId, end: End, sealed: Sequence[S
     return own
 
 
+def hold_claimed(cursor: Cursor, lease: Lease, now: int) -> None:
+    """Hold the row of a run, claimed with this fence, for the transaction. Raises LeaseLost.
+
+    The row is taken before a stream, always: two writes never wait for each other in a ring.
+    """
+    cursor.execute(HOLD_CLAIMED, (now, lease.run, lease.fence))
+    if cursor.rowcount != 1:
+        raise LeaseLost
+
+
 def keep_blobs(cursor: Cursor, blobs: Sequence[Blob]) -> None:
     """Keep blobs, in one order everywhere: two writes never wait for each other in a ring."""
     if blobs:
@@ -60,7 +73,7 @@ def _moved(cursor: Cursor, stream: StreamId, end: End, to: Head) -> int:
         if begun is None:
             raise Conflict
         return int(begun[0])
-    cursor.execute(statements.MOVE_STREAM, (to.version, to.hash, end.id, end.head.version))
+    cursor.execute(statements.MOVE_STREAM, (*to, end.id, *end.head, stream))
     if cursor.rowcount != 1:
         raise Conflict
     return end.id

@@ -1,4 +1,4 @@
-"""The tables, the same for every database. A change here is a change of SCHEMA_VERSION.
+"""The tables, the same for every database. A change here is one of `schema.py`.
 
 Streams have short integer ids, so that their names stand in one place. A stream's row holds its
 version and the hash of its last event: the compare-and-set of every append. An event's predecessor
@@ -19,8 +19,6 @@ from sqlalchemy import (
     Text,
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
-
-SCHEMA_VERSION: Final = 5
 
 METADATA: Final = MetaData()
 
@@ -198,6 +196,7 @@ TASKS: Final = Table(
     Column("lease_until", BigInteger, nullable=False),
     Column("submitted_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+    Column("tally", TEXT),
     Index("tasks_by_turn", "state", "priority", "position"),
 )
 

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+READ_ONLY: Final = ".workrail"  # another system's folder: what stands in it is its users' alone
 _MARK: Final = b"\xef\xbb\xbf"  # a byte order mark, which stays where it was
 
 
@@ -14,6 +15,11 @@ def rewrite_file(path: Path, before: str, after: str) -> str:
     A link stays a link: the file it leads to is changed. Mode and byte order mark are kept.
     """
     target = Path(os.path.realpath(path))
+    if READ_ONLY in target.parts:
+        return (
+            f"Headway only reads what stands in {READ_ONLY}. Copy the file into .headway/workflows "
+            "and mend it there."
+        )
     try:
         data = target.read_bytes()
         mark = _MARK if data.startswith(_MARK) else b""

@@ -1,6 +1,5 @@
 """The tools a run is given, in the order its model is told of them."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headway.agent.tooling import Outputs
@@ -13,21 +12,18 @@ from headway.agent.tools.searching import glob, grep
 from headway.agent.tools.shell import Shell, bash
 from headway.agent.tools.toolset import Toolset
 from headway.ports.engine import SessionEngine
+from headway.ports.processes import Processes
 
 
 def run_tools(
-    worktree: Path,
-    engine: SessionEngine,
-    outputs: Outputs,
-    environment: Mapping[str, str],
-    before: Sequence[str] = (),
+    worktree: Path, engine: SessionEngine, outputs: Outputs, processes: Processes
 ) -> Toolset:
-    """Return the tools of a run in its worktree; see `Shell` for `environment` and `before`."""
+    """Return the tools of a run in its worktree; `processes` run its commands."""
     folder = Confined(worktree)
     return Toolset(
         [
             complete_step(engine),
-            bash(Shell(folder, environment, before)),
+            bash(Shell(folder, processes)),
             read_file(folder),
             write_file(folder),
             edit_file(folder),

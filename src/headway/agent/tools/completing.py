@@ -6,7 +6,7 @@ from typing import Annotated, Final, assert_never
 
 from msgspec import Meta
 
-from headway.agent.tooling import FatalToolError
+from headway.agent.tooling import COMPLETE_STEP, FatalToolError
 from headway.agent.tools.tool import Answer, Tool, ToolFailed
 from headway.domain.errors import Code, Fault
 from headway.domain.values import Json, JsonObject, Value
@@ -34,9 +34,20 @@ NOTES_HOLD: Final = (
 class CompleteStep(Value):
     """Arguments of complete_step."""
 
-    notes: Annotated[str, Meta(description=f"At least {NOTES_CHARS_MIN} characters: {NOTES_HOLD}.")]
+    # Steps and refusals use the names of continue_workflow, which a run does not call.
+    notes: Annotated[
+        str,
+        Meta(
+            description=f"At least {NOTES_CHARS_MIN} characters: {NOTES_HOLD}. It is what is "
+            "called output.notesMarkdown elsewhere."
+        ),
+    ]
     artifacts: Annotated[
-        tuple[Json, ...], Meta(description="What the step's contract asks for, if it asks.")
+        tuple[Json, ...],
+        Meta(
+            description="What the step's contract asks for, if it asks. It is what is called "
+            "output.artifacts elsewhere."
+        ),
     ] = ()
     context: Annotated[
         JsonObject | None, Meta(description="Facts that changed, for later steps.")
@@ -60,7 +71,7 @@ def complete_step(
         return _answer(await _hand_in(engine, handed_in, waits_seconds))
 
     return Tool(
-        "complete_step",
+        COMPLETE_STEP,
         "Hand in the step when all that it asks for is done. The next step is told after it. Call "
         "it alone, after the results of every other tool are there.",
         CompleteStep,
@@ -102,7 +113,7 @@ def _answer(outcome: Whereabouts | Refused) -> Answer:
             return Answer(text="The step is taken, and the workflow is complete.")
         case Refused(reasons=reasons, retryable=retryable):
             asked = (
-                "Mend this and call complete_step again."
+                "Mend this and hand it in again."
                 if retryable
                 else "Say in the notes what keeps you from it, as far as you know."
             )

@@ -1,19 +1,6 @@
-"""The shell: one command, its output as it comes, and nothing of it left when the call is over.
+"""The shell: one command, what it printed, and nothing of it left when the call is over."""
 
-A command and all it starts are one process group. The group is killed whole when the command ends,
-when its time is up, when the call is cancelled, and, by a watcher in the group that reads from a
-pipe of ours, when this very process dies. A process that makes itself a session of its own leaves
-the group; to hold that too is the business of a sandbox, which goes before the command (`before`).
-"""
-
-import asyncio
-import contextlib
-import os
-import re
 import signal
-from asyncio.subprocess import DEVNULL, STDOUT, Process
-from collections import deque
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta
@@ -21,24 +8,10 @@ from msgspec import Meta
 from headway.agent.tools.confining import Confined
 from headway.agent.tools.tool import Answer, Tool, ToolFailed
 from headway.domain.values import Value
+from headway.ports.processes import CannotRun, Processes
 
 SECONDS_DEFAULT: Final = 120
 SECONDS_MAX: Final = 1_800
-GRACE_SECONDS: Final = 2.0  # between asking a group to end and killing it
-DRAIN_SECONDS: Final = 1.0  # for what a process outside the group may still hold open
-KEPT_BYTES_MAX: Final = 4 << 20  # of each end of an output
-CHUNK_BYTES: Final = 1 << 16
-SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|^HEADWAY_|^GIT_", re.IGNORECASE)
-QUIET: Final = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_EDITOR": "true",
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-}
-# The watcher kills its group once nobody holds the other end of the pipe. It holds no output.
-WATCHED: Final = (
-    '(read -r _ <&"$1"; kill -KILL 0) >/dev/null 2>&1 & eval "exec $1<&-"; shift; exec "$@"'
-)
 
 
 class Bash(Value):
@@ -49,62 +22,27 @@ class Bash(Value):
 
 
 class Shell:
-    """Runs commands in a folder.
+    """Runs commands in a folder."""
 
-    `environment` is what they see, less whatever looks like a secret and our own settings; `before`
-    is put before each command, where a sandbox is to confine it.
-    """
-
-    def __init__(
-        self, folder: Confined, environment: Mapping[str, str], before: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, folder: Confined, processes: Processes) -> None:
         self._folder = folder
-        self._before = tuple(before)
-        kept = {name: text for name, text in environment.items() if not SECRET.search(name)}
-        self._environment = kept | QUIET
+        self._processes = processes
 
     async def __call__(self, arguments: Bash) -> Answer:
         """Run a command to its end or to its deadline."""
-        output = _Output()
-        printed, prints = os.pipe()  # a pipe of asyncio's would make the end wait for every holder
-        held, ours = os.pipe()
+        root = str(self._folder.find("."))
         try:
-            process = await self._start(arguments.command, held, prints)
-        except BaseException:
-            os.close(printed)
-            os.close(ours)
-            raise
-        finally:
-            os.close(held)
-            os.close(prints)
-        try:
-            in_time = await _follow(process, output, printed, arguments.timeout_seconds)
-        finally:
-            os.close(ours)
-        if not in_time:
-            ended = f"[ended after {arguments.timeout_seconds} s, with all that it had started]"
-        elif process.returncode:
-            ended = f"[{_how(process.returncode)}]"
-        else:
-            return Answer(text=output.text() or "[no output]")
-        return Answer(text=f"{output.text()}\n{ended}".lstrip(), failed=True)
-
-    async def _start(self, command: str, held: int, prints: int) -> Process:
-        root = self._folder.find(".")
-        line = [*self._before, "bash", "-c", command]
-        try:
-            return await asyncio.create_subprocess_exec(
-                *("bash", "-c", WATCHED, "bash", str(held), *line),
-                cwd=root,
-                env=self._environment,
-                stdin=DEVNULL,
-                stdout=prints,
-                stderr=STDOUT,
-                start_new_session=True,
-                pass_fds=(held,),
-            )
-        except (OSError, ValueError) as error:
+            ended = await self._processes.run(arguments.command, root, arguments.timeout_seconds)
+        except CannotRun as error:
             raise ToolFailed(f"The command cannot be run: {error}.") from error
+        text = ended.output().decode(errors="replace").strip()
+        if not ended.in_time:
+            how = f"[ended after {arguments.timeout_seconds} s, with all that it had started]"
+        elif ended.code:
+            how = f"[{_how(ended.code)}]"
+        else:
+            return Answer(text=text or "[no output]")
+        return Answer(text=f"{text}\n{how}".lstrip(), failed=True)
 
 
 def bash(shell: Shell) -> Tool[Bash]:
@@ -116,71 +54,6 @@ def bash(shell: Shell) -> Tool[Bash]:
         Bash,
         shell,
     )
-
-
-class _Output:
-    """What a command printed: both ends of it, and how much lies between."""
-
-    def __init__(self) -> None:
-        self._head = bytearray()
-        self._tail: deque[bytes] = deque()
-        self._tail_bytes = 0
-        self._lost = 0
-
-    def add(self, data: bytes) -> None:
-        room = KEPT_BYTES_MAX - len(self._head)
-        self._head += data[:room]
-        rest = data[room:]
-        if rest:
-            self._tail.append(rest)
-            self._tail_bytes += len(rest)
-        while self._tail_bytes - len(self._tail[0] if self._tail else b"") >= KEPT_BYTES_MAX:
-            dropped = len(self._tail.popleft())
-            self._tail_bytes -= dropped
-            self._lost += dropped
-
-    def text(self) -> str:
-        between = f"\n[... {self._lost} bytes were not kept ...]\n".encode() if self._lost else b""
-        return (bytes(self._head) + between + b"".join(self._tail)).decode(errors="replace").strip()
-
-
-async def _follow(process: Process, output: _Output, printed: int, seconds: float) -> bool:
-    """Read what a process prints until it ends; tell whether that was in time.
-
-    However this is left, its group is gone.
-    """
-    reading = asyncio.create_task(_read(printed, output))
-    try:
-        await asyncio.wait_for(process.wait(), seconds)
-    except TimeoutError:
-        _signal(process, signal.SIGTERM)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE_SECONDS)
-        return False
-    finally:
-        _signal(process, signal.SIGKILL)
-        await process.wait()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(reading, DRAIN_SECONDS)
-    return True
-
-
-async def _read(printed: int, output: _Output) -> None:
-    reader = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(printed, "rb")
-    )
-    try:
-        while data := await reader.read(CHUNK_BYTES):
-            output.add(data)
-    finally:
-        transport.close()
-
-
-def _signal(process: Process, number: signal.Signals) -> None:
-    """Signal the group of a process, which may outlive it."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
 
 
 def _how(code: int) -> str:

@@ -1,5 +1,6 @@
 """The MCP library's own client, speaking to `headway mcp`, which passes all on to the server."""
 
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -64,7 +65,11 @@ def log_tail(folder: Path, lines: int = 20) -> str:
     return "\n".join(log.read_text("utf-8", "replace").splitlines()[-lines:])
 
 
-def environment_of_server(environment: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Return the environment of this process with the demo's home and no other setting of ours."""
+def environment_of_children(environment: Mapping[str, str], home: Path) -> dict[str, str]:
+    """Return the environment of this process with the demo's home and no other setting of ours.
+
+    This Python goes first: what is typed as `python3` is the one that runs the demo.
+    """
     kept = {name: text for name, text in environment.items() if not name.startswith("HEADWAY_")}
-    return kept | {"HEADWAY_HOME": str(home)}
+    path = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
+    return kept | {"HEADWAY_HOME": str(home), "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,14 +1,11 @@
-"""The sample: a small package that splits bills, its tests, and the bug that they do not see."""
+"""The sample: a small package that splits bills, its bug, and a test that fails because of it."""
 
 from pathlib import Path
 from typing import Final
 
 from headway.cli.demo.shell import DemoFailedError, Shell
 
-GOAL: Final = (
-    "A bill of 10.00 split between three people adds up to 9.99: a cent is lost. "
-    "Find out why and mend it."
-)
+GOAL: Final = "Three people who split 10.00 pay 9.99: find the lost cent and mend it."
 MODULE: Final = "splitbill/shares.py"
 TESTS: Final = "tests/test_shares.py"
 
@@ -58,6 +55,23 @@ class SharesTest(unittest.TestCase):
     def test_nobody_cannot_pay(self) -> None:
         with self.assertRaises(ValueError):
             shares(100, 0)
+
+    def test_a_bill_for_three_is_paid_in_full(self) -> None:
+        self.assertEqual(sum(shares(1000, 3)), 1000)
+''',
+    "tests/every_bill.py": '''\
+"""Every bill up to 3,000.00, for one person to twelve: takes a few seconds."""
+
+from splitbill import shares
+
+bills = 0
+for total_cents in range(300_001):
+    for people in range(1, 13):
+        paid = sum(shares(total_cents, people))
+        if paid != total_cents:
+            raise SystemExit(f"{total_cents} cents for {people} people: {paid} were paid")
+        bills += 1
+print(f"{bills:,} bills add up")
 ''',
 }
 

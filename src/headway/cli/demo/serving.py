@@ -59,7 +59,7 @@ class Server:
 @asynccontextmanager
 async def serving(folder: Path, environment: Mapping[str, str]) -> AsyncIterator[Server]:
     """Start a server on any free port and yield it once it serves; at the end it is gone."""
-    command = [sys.executable, "-m", "headway", "up", "--port", "0", "--json"]
+    command = [sys.executable, "-m", "headway", "up", "--no-worker", "--port", "0", "--json"]
     with log_of(folder).open("ab") as log:
         process = await anyio.open_process(
             command, stdin=DEVNULL, stderr=log, env=environment, cwd=folder

@@ -1,5 +1,6 @@
 """How the demo speaks: short lines, who did it in front, what matters in colour."""
 
+import shlex
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,15 @@ class Teller:
         """Write an empty line and a heading; `aside` stands behind it, less loudly."""
         self.write("")
         self.write(self.style.paint(text, "bold") + (f"  {self._dim(aside)}" if aside else ""))
+
+    def command(self, program: str, *parts: Sequence[str]) -> None:
+        """Write a command as a heading, in as many lines as it has parts."""
+        lines = [shlex.join(part) for part in parts]
+        lines[0] = f"$ {program} {lines[0]}"
+        self.write("")
+        for number, line in enumerate(lines):
+            goes_on = " \\" if number < len(lines) - 1 else ""
+            self.write(self.style.paint(f"{'    ' * (number > 0)}{line}{goes_on}", "bold"))
 
     def prose(self, text: str) -> None:
         """Write a paragraph from the edge."""

@@ -168,6 +168,8 @@ def _blocker(blocker: Blocker) -> str:
 
 
 def _check(result: CheckResult) -> Told:
+    if result.problem:
+        return Told(kind="check_failed", text=one_line(f"check {result.check}: {result.problem}"))
     if result.exit_code is None:
         return Told(kind="check_failed", text=f"check {result.check} did not run")
     kind: Kind = "check_failed" if result.exit_code else "check_passed"

@@ -29,32 +29,34 @@ def render_banner(step: Step, loops: Around, variables: JsonObject) -> str:
     """Return the banner of a step, "" outside loops and on a step that decides about its loop."""
     if not loops or is_loop_control(step):
         return ""
-    lines = ["> " + _level(loops[: depth + 1], variables) for depth in range(len(loops))]
-    return "\n".join([*lines, "> " + _hint(loops, variables)])
+    arounds = [loops[: depth + 1] for depth in range(len(loops))]
+    passes = [_passes(around, variables) for around in arounds]
+    lines = [_level(around, most, variables) for around, most in zip(arounds, passes, strict=True)]
+    return "> " + "\n> ".join([*lines, _hint(*loops[-1], passes[-1])])
 
 
-def _level(around: Around, variables: JsonObject) -> str:
+def _level(around: Around, passes: int, variables: JsonObject) -> str:
     """Return the line of the innermost of these loops."""
     loop, number = around[-1]
-    passes = _passes(around, variables)
-    here = variables_at(around, variables)  # a loop further in may use the same names
-    title = " ".join(interpolate(loop.title, here).split())
-    about = ""
-    if isinstance(loop.source, ByItems):
-        about = f", item: {preview(here.get(loop.item_var), ITEM_CHARS_MAX)}"
+    title, about = loop.title, ""
+    if isinstance(loop.source, ByItems) or "{{" in title:
+        here = variables_at(around, variables)  # a loop further in may use the same names
+        title = interpolate(title, here)
+        if isinstance(loop.source, ByItems):
+            about = f", item: {preview(here.get(loop.item_var), ITEM_CHARS_MAX)}"
+    title = " ".join(title.split())
     if number == 0:
         bound = f"of {passes}" if _is_counted(loop) else f"of at most {passes}"
         return f"Loop: {title}, pass 1 {bound}{about}."
     return f"{_bar(number + 1, passes)} Pass {number + 1} of {passes}: {title}{about}."
 
 
-def _hint(around: Around, variables: JsonObject) -> str:
-    loop, number = around[-1]
+def _hint(loop: Loop, number: int, passes: int) -> str:
     if number == 0:
         return _COUNTED if _is_counted(loop) else _FIRST
     if _is_counted(loop):
         scope = _COUNTED
-    elif number + 1 >= _passes(around, variables):
+    elif number + 1 >= passes:
         scope = _FINAL
     else:
         scope = _SECOND if number == 1 else _MIDDLE

@@ -24,6 +24,8 @@ _PLACEHOLDER: Final = re.compile(rf"\{{\{{\s*+({_NAME}(?:\.{_NAME})*+)\s*+\}}\}}
 
 def interpolate(text: str, variables: JsonObject) -> str:
     """Return `text` with every placeholder replaced by its value, or by a mark when it has none."""
+    if "{{" not in text:
+        return text
     known: dict[str, str] = {}
     room = SUBSTITUTED_CHARS_MAX
 

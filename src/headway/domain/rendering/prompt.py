@@ -58,6 +58,7 @@ class Section(Value):
 class RenderedStep(Value):
     """A step as an agent gets it. `confirm` tells that the user is to confirm before going on."""
 
+    id: str
     title: str
     prompt: str
     agent_role: str | None = None
@@ -70,8 +71,9 @@ def render_step(request: StepView) -> RenderedStep:
     step = request.step
     role = None if step.agent_role is None else interpolate(step.agent_role, request.variables)
     return RenderedStep(
+        id=step.id,
         title=interpolate(step.title, request.variables),
-        prompt="\n\n".join(section.text for section in render_sections(request)),
+        prompt="\n\n".join([section.text for section in render_sections(request)]),
         agent_role=role,
         model_tier=step.model_tier,
         confirm=_confirms(step, request.variables),
@@ -90,11 +92,11 @@ def render_sections(request: StepView) -> tuple[Section, ...]:
         ("assessments", render_assessments(workflow, step)),
         ("notes", render_notes(step, at_length=request.first or request.resumed)),
         ("checks", render_checks(step.checks)),
-        ("functions", render_functions(functions_in_scope(workflow, request.loops, step), step)),
+        ("functions", _functions(request)),
         ("fragments", _fragments(step, variables)),
         ("metrics", metrics_footer(workflow.metrics_profile, last=request.last)),
     )
-    return tuple(Section(origin=origin, text=text) for origin, text in parts if text)
+    return tuple([Section(origin=origin, text=text) for origin, text in parts if text])
 
 
 def _authored(step: Step, variables: JsonObject) -> str:
@@ -110,11 +112,20 @@ def _guidance(step: Step, variables: JsonObject) -> str:
     return "\n".join(["Guidance:", *(f"- {interpolate(tip, variables)}" for tip in step.guidance)])
 
 
+def _functions(request: StepView) -> str:
+    step = request.step
+    if not step.function_references and not step.function_calls:
+        return ""
+    return render_functions(functions_in_scope(request.workflow, request.loops, step), step)
+
+
 def _fragments(step: Step, variables: JsonObject) -> str:
     return "\n\n".join(
-        interpolate(fragment.text, variables)
-        for fragment in step.fragments
-        if holds(fragment.when, variables)
+        [
+            interpolate(fragment.text, variables)
+            for fragment in step.fragments
+            if holds(fragment.when, variables)
+        ]
     )
 
 

@@ -8,9 +8,9 @@ but `OUTSIDERS` are written by the worker that holds the run's lease, under its 
 from typing import Final, Literal, TypeAlias
 
 from headway.domain.ids import Digest, SessionId
-from headway.domain.runs.limits import Limits
+from headway.domain.runs.limits import Limit, Limits
 from headway.domain.runs.messages import Origin, StopReason, Usage
-from headway.domain.runs.outcomes import Outcome
+from headway.domain.runs.outcomes import Outcome, Sign
 from headway.domain.values import Value
 
 
@@ -23,6 +23,10 @@ class Owner(Value):
     started: str
 
 
+# What a run does that is stuck: it ends, or says so and goes on.
+StuckPolicy: TypeAlias = Literal["abort", "notify"]
+
+
 class CallAsked(Value):
     """A tool call of a reply; `arguments` is the digest of their text, which the reply holds."""
 
@@ -32,7 +36,7 @@ class CallAsked(Value):
 
 
 class RunSubmitted(Value, tag="run_submitted", tag_field="event"):
-    """A run was asked for."""
+    """A run was asked for; `retry_of` is the ended run whose request this is anew."""
 
     workflow_id: str
     workspace: str
@@ -40,6 +44,8 @@ class RunSubmitted(Value, tag="run_submitted", tag_field="event"):
     model: str
     limits: Limits = Limits()
     in_place: bool = False
+    stuck: StuckPolicy = "abort"
+    retry_of: str | None = None
 
 
 class RunClaimed(Value, tag="run_claimed", tag_field="event"):
@@ -55,13 +61,15 @@ class WorktreePlanned(Value, tag="worktree_planned", tag_field="event"):
     path: str
     branch: str | None  # None: in place, on whatever branch stands there
     base: str  # the commit it starts from
+    left_out: int = 0  # files of the workspace with changes that are not committed, so not in it
 
 
 class SessionJoined(Value, tag="session_joined", tag_field="event"):
-    """The session that the run drives."""
+    """The session that the run drives; `engine` is where, when that is not this store."""
 
     session: SessionId
     system: Digest  # the blob of what every request begins with
+    engine: str = ""
 
 
 class StepReached(Value, tag="step_reached", tag_field="event"):
@@ -105,6 +113,12 @@ class AbortAsked(Value, tag="abort_asked", tag_field="event"):
     reason: str = ""
 
 
+class PauseAsked(Value, tag="pause_asked", tag_field="event"):
+    """A person wants the run to rest once the turn under way is over."""
+
+    by: str
+
+
 class ModelAsked(Value, tag="model_asked", tag_field="event"):
     """The model is asked, with everything recorded so far."""
 
@@ -112,13 +126,17 @@ class ModelAsked(Value, tag="model_asked", tag_field="event"):
 
 
 class ModelReplied(Value, tag="model_replied", tag_field="event"):
-    """The model replied; `reply` is the blob of the whole of it."""
+    """The model replied; `reply` is the blob of the whole of it.
+
+    `answered`: its one call is what its text was read as.
+    """
 
     turn: int
     reply: Digest
     stop: StopReason
     model: str
     calls: tuple[CallAsked, ...] = ()
+    answered: bool = False
     usage: Usage = Usage()
     duration_ms: int = 0
 
@@ -131,6 +149,40 @@ class ModelErred(Value, tag="model_erred", tag_field="event"):
     message: str
     wait_ms: int = 0
     duration_ms: int = 0
+
+
+class CompactionAsked(Value, tag="compaction_asked", tag_field="event"):
+    """The model is asked to sum up the turns `first` to `last`, to make room for those to come."""
+
+    first: int
+    last: int
+
+
+class ConversationCompacted(Value, tag="conversation_compacted", tag_field="event"):
+    """A summary stands for the turns `first` to `last` in what the model is sent from now on.
+
+    `summary` is the blob of what it is told in their place. Their events and blobs stay.
+    """
+
+    first: int
+    last: int
+    summary: Digest
+    model: str
+    usage: Usage = Usage()
+    duration_ms: int = 0
+
+
+class StuckNoticed(Value, tag="stuck_noticed", tag_field="event"):
+    """The run does not get on, and goes on all the same, as it was asked to."""
+
+    sign: Sign
+    message: str
+
+
+class LimitNeared(Value, tag="limit_neared", tag_field="event"):
+    """Four fifths of a limit are spent. Nothing follows from it."""
+
+    limit: Limit
 
 
 class ToolStarted(Value, tag="tool_started", tag_field="event"):
@@ -155,6 +207,17 @@ class ChangesCommitted(Value, tag="changes_committed", tag_field="event"):
     commit: str | None
 
 
+class ChangesSaved(Value, tag="changes_saved", tag_field="event"):
+    """What was not committed in a worktree nobody works in any more, before the worktree goes.
+
+    `patch` is the blob of a patch on the commit `base`.
+    """
+
+    patch: Digest
+    base: str
+    files: int
+
+
 class RunEnded(Value, tag="run_ended", tag_field="event"):
     """The run came to its end, or to a rest from which it can be resumed."""
 
@@ -162,7 +225,10 @@ class RunEnded(Value, tag="run_ended", tag_field="event"):
 
 
 class RunResumed(Value, tag="run_resumed", tag_field="event"):
-    """A run at rest goes on, with new limits where they were the reason for it."""
+    """A run at rest goes on, with new limits where they were the reason for it.
+
+    One that was asked to pause and does not rest yet will not. New limits count in either case.
+    """
 
     by: str
     limits: Limits | None = None
@@ -179,15 +245,28 @@ RunEvent: TypeAlias = (
     | TextTold
     | RunSteered
     | AbortAsked
+    | PauseAsked
     | ModelAsked
     | ModelReplied
     | ModelErred
+    | CompactionAsked
+    | ConversationCompacted
+    | StuckNoticed
+    | LimitNeared
     | ToolStarted
     | ToolEnded
     | ChangesCommitted
+    | ChangesSaved
     | RunEnded
     | RunResumed
 )
 
 # What others than the worker may write, without a fence.
-OUTSIDERS: Final = (RunSubmitted, RunSteered, AbortAsked, RunResumed)
+OUTSIDERS: Final = (
+    RunSubmitted,
+    RunSteered,
+    AbortAsked,
+    PauseAsked,
+    RunResumed,
+    ChangesSaved,
+)

@@ -2,6 +2,8 @@
 
 from typing import Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from headway.domain.runs.messages import Usage
 from headway.domain.values import Value
 
@@ -53,15 +55,28 @@ def with_reply(spent: Spent, usage: Usage, duration_ms: int) -> Spent:
     )
 
 
+def with_summary(spent: Spent, usage: Usage, duration_ms: int) -> Spent:
+    """Return what is spent after a summary, which is a reply but no turn."""
+    return replace(with_reply(spent, usage, duration_ms), turns=spent.turns)
+
+
 def reached(limits: Limits, spent: Spent) -> Limit | None:
     """Return the first limit that is reached."""
-    pairs: tuple[tuple[Limit, int | None, int], ...] = (
+    bounds = _bounds(limits, spent)
+    return next((name for name, most, used in bounds if most is not None and used >= most), None)
+
+
+def near(limits: Limits, spent: Spent) -> tuple[Limit, ...]:
+    """Return the limits of which four fifths are spent."""
+    bounds = _bounds(limits, spent)
+    return tuple(name for name, most, used in bounds if most is not None and 5 * used >= 4 * most)
+
+
+def _bounds(limits: Limits, spent: Spent) -> tuple[tuple[Limit, int | None, int], ...]:
+    """Return each limit with how much it allows and how much of it is spent."""
+    return (
         ("turns", limits.turns, spent.turns),
         ("tokens", limits.tokens, spent.tokens),
         ("money", limits.money, spent.money),
         ("time", None if limits.seconds is None else limits.seconds * 1_000, spent.worked_ms),
     )
-    for name, most, used in pairs:
-        if most is not None and used >= most:
-            return name
-    return None

@@ -8,8 +8,10 @@ from typing import Literal, TypeAlias
 
 from headway.domain.values import JsonObject, Value
 
-# Where a text of ours comes from: the workflow, a person, or the engine itself.
-Origin: TypeAlias = Literal["step", "steer", "nudge", "summary"]
+# Where a text of ours comes from: a step's prompt, a person, or the engine itself, which tells a
+# model that its turn is not over, what was found in its place, what earlier turns came to, or shows
+# it those turns to be summed up.
+Origin: TypeAlias = Literal["step", "steer", "nudge", "notice", "summary", "turns"]
 # Why a model ended its reply. `length` is its own limit, met in mid-reply.
 StopReason: TypeAlias = Literal["end", "tools", "length", "refused"]
 
@@ -30,7 +32,10 @@ class ToolCall(Value):
 
 
 class Usage(Value):
-    """What one reply took, in tokens; `cost` is None where the price is not known."""
+    """What one reply took, in tokens; `cost` is None where the price is not known.
+
+    `input_tokens` were neither read from the provider's cache nor written to it.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -38,9 +43,18 @@ class Usage(Value):
     cache_write_tokens: int = 0
     cost: int | None = None
 
+    @property
+    def size(self) -> int:
+        """Return how long the conversation is with the reply, in tokens."""
+        read = self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+        return read + self.output_tokens
+
 
 class Reply(Value, tag="reply"):
-    """What a model said. `native` is the reply as its adapter needs it again, opaque to others."""
+    """What a model said. `native` is the reply as its adapter needs it again, opaque to others.
+
+    `answered`: it called nothing, and its one call is what its text was read as.
+    """
 
     text: str
     stop: StopReason
@@ -48,6 +62,7 @@ class Reply(Value, tag="reply"):
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
     native: str | None = None
+    answered: bool = False
 
 
 class ToolResult(Value):

@@ -8,10 +8,13 @@ from headway.domain.values import Value
 OutcomeKind: TypeAlias = Literal[
     "success", "error", "timeout", "stuck", "paused", "parked", "cancelled"
 ]
+Sign: TypeAlias = Literal["repetition", "no_progress", "silence"]
 ErrorReason: TypeAlias = Literal[
     "ended_early",
     "credential_expired",
     "context_overflow",
+    "worktree_gone",
+    "workers_lost",
     "model_refused",
     "model_unavailable",
     "model_unusable",
@@ -28,10 +31,11 @@ class Success(Value, tag="success"):
 
 
 class Failed(Value, tag="error"):
-    """The run cannot go on."""
+    """The run cannot go on. `code` says which fault it met, where the reason is one."""
 
     reason: ErrorReason
     message: str
+    code: str | None = None
 
 
 class TimedOut(Value, tag="timeout"):
@@ -43,7 +47,7 @@ class TimedOut(Value, tag="timeout"):
 class Stuck(Value, tag="stuck"):
     """The run went on without getting on."""
 
-    sign: Literal["repetition", "no_progress", "silence"]
+    sign: Sign
     message: str
 
 
@@ -101,8 +105,8 @@ def in_words(outcome: Outcome) -> str:
     match outcome:
         case Success(commit=commit):
             return f"succeeded with commit {commit}" if commit else "succeeded without a change"
-        case Failed(reason=reason, message=message):
-            return f"failed ({reason}): {message}"
+        case Failed(reason=reason, message=message, code=code):
+            return f"failed ({code or reason}): {message}"
         case TimedOut(limit=limit):
             return f"reached its limit of {limit}"
         case Stuck(sign=sign, message=message):

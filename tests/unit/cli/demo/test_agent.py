@@ -25,7 +25,7 @@ def test_the_agent_finds_and_mends_a_real_bug(agent: ScriptedAgent) -> None:
     assert fixed.index("FAILED") < fixed.index("\nOK\n")
     proved = agent.work("verify").notes
     assert "\n1000\n" in proved
-    assert "Ran 4 tests" in proved
+    assert "Ran 5 tests" in proved
     (report,) = agent.work("report").artifacts
     assert report["filesChanged"] == [MODULE, "tests/test_shares.py"]
 

@@ -1,0 +1,1 @@
+"""Engines elsewhere: sessions driven through the MCP tools of another server."""

@@ -1,0 +1,86 @@
+"""A run's progress: its lines, and beneath them on a terminal one line that says how it stands.
+
+Where stderr is no terminal there are the lines alone. The line that stands is never wider than the
+terminal, however that is resized: what matters least is left out first.
+"""
+
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from headway.cli.run_lines import money_text
+from headway.cli.safe_text import cells, one_line
+from headway.cli.style import Style, fitted
+from headway.cli.terminal import remark
+from headway.domain.runs.conversation import Conversation
+
+REDRAWN_SECONDS: Final = 0.5
+WIDTH_DEFAULT: Final = (80, 24)
+_ERASE: Final = "\r\x1b[K"
+SECONDS_A_MINUTE: Final = 60
+LEAST_FIRST: Final = ("money", "tokens", "turn", "doing")
+
+
+class Progress:
+    """What a person sees of a run that is driven here."""
+
+    def __init__(self, environment: Mapping[str, str], now: Conversation) -> None:
+        self._live = sys.stderr.isatty() and environment.get("TERM") != "dumb"
+        self._now = now
+        self._began = time.monotonic()
+        self._stands = False
+
+    def show(self, now: Conversation, line: str | None = None) -> None:
+        """Take in how the run stands now, and print a line above the one that stands."""
+        self._now = now
+        if line is not None:
+            self.clear()
+            remark(line)
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw the line that stands, with the time as it is."""
+        if not self._live:
+            return
+        width = shutil.get_terminal_size(WIDTH_DEFAULT).columns - 1
+        unicode = (sys.stderr.encoding or "").lower().startswith("utf")
+        line = status_line(self._now, time.monotonic() - self._began, width, unicode=unicode)
+        remark(f"{_ERASE}{line}", nl=False)
+        self._stands = True
+
+    def clear(self) -> None:
+        """Take the line away that stands; the cursor is at the beginning of an empty line."""
+        if self._stands:
+            remark(_ERASE, nl=False)
+            self._stands = False
+
+
+def status_line(now: Conversation, seconds: float, width: int, *, unicode: bool = True) -> str:
+    """Return how a run stands, in at most `width` cells of a terminal."""
+    step = f"step {now.step.number} of {now.step.total}" if now.step else "preparing"
+    told = {
+        "step": step,
+        "turn": f"turn {now.turn if now.asked else max(now.spent.turns, 1)}",
+        "doing": _doing(now),
+        "tokens": f"{now.spent.tokens:,} tokens",
+        "money": money_text(now.spent),
+        "elapsed": f"{int(seconds) // SECONDS_A_MINUTE}:{int(seconds) % SECONDS_A_MINUTE:02}",
+    }
+    title = f": {one_line(now.step.title)}" if now.step else ""
+    shorter = [told | {"step": step + title}, told]
+    for name in LEAST_FIRST:
+        shorter.append({key: text for key, text in shorter[-1].items() if key != name})
+    lines = [(" \u00b7 " if unicode else " | ").join(each.values()) for each in shorter]
+    line = next((line for line in lines if cells(line) <= width), lines[-1])
+    return fitted(line, max(width, 1), Style(unicode=unicode))
+
+
+def _doing(now: Conversation) -> str:
+    running = [call.asked.name for call in now.calls if call.state == "running"]
+    if running:
+        return one_line(running[0])
+    if now.erred is not None and not now.asked:
+        return "waiting to ask again"
+    return "thinking" if now.asked else "working"

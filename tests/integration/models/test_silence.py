@@ -1,0 +1,79 @@
+"""A model that says nothing ends the run as stuck; one that talks for long is heard out."""
+
+import anyio
+import pytest
+
+from headway.adapters.storage.memory import open_memory
+from headway.agent import asking
+from headway.agent.crew import Crew
+from headway.agent.driving import drive
+from headway.application.claim_run import claim_run
+from headway.application.runs import LeaseTerms, Runs
+from headway.domain.ids import RunId, task_id
+from headway.domain.runs.events import Owner, RunSubmitted
+from headway.domain.runs.outcomes import Outcome, Stuck, Success
+from headway.ports.queue import Task
+from tests.fakes.crew import PlayedEngine, PlayedPlace, PlayedTools, World
+from tests.fakes.time_and_chance import FakeClock, FakeEntropy
+from tests.support.provided import ANTHROPIC, PROVIDERS, Provider, Talk, talk_with
+from tests.support.provider_acts import Call, Says, Silent
+from tests.support.walked import engine_of
+
+RUN = task_id(bytes(16))
+
+
+class Here:
+    def me(self) -> Owner:
+        return Owner(host="h", boot="b", pid=1, started="s")
+
+    def is_gone(self, owner: Owner) -> bool:
+        return False
+
+    def end_work_of(self, run: RunId, fence: int) -> int:
+        return 0
+
+
+def driven(talk: Talk, world: World) -> Outcome | None:
+    clock, entropy = FakeClock(), FakeEntropy()
+    store = open_memory(clock, entropy)
+    runs = Runs(engine=engine_of(store), queue=store.queue, owners=Here(), terms=LeaseTerms())
+    begun = RunSubmitted(workflow_id="w", workspace="/w", goal="g", model="m")
+    runs.queue.submit(Task(run=RUN, workflow_id="w", workspace="/w", goal="g"), (begun,), ())
+    held = claim_run(runs, RUN)
+    assert held is not None
+    crew = Crew(
+        model=talk.model,
+        tools=lambda _: PlayedTools(world, lambda _: None),
+        engine=PlayedEngine(world),
+        place=PlayedPlace(world),
+    )
+
+    async def main() -> Outcome | None:
+        await talk.ask()  # the libraries are imported, which takes its time
+        return await drive(runs, held, crew, lambda *_: None)
+
+    return anyio.run(main)
+
+
+@pytest.mark.parametrize("whose", PROVIDERS, ids=lambda each: each.name)
+def test_a_model_that_falls_silent_in_mid_reply_is_not_waited_for(
+    whose: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "SILENCE_SECONDS_MAX", 0.3)
+    with talk_with(whose, Says(text="Well."), Silent()) as talk:
+        ended = driven(talk, World(steps=1))
+        assert len(talk.fake.asked) == 2
+    assert isinstance(ended, Stuck)
+    assert ended.sign == "silence"
+    assert "0.3 seconds" in ended.message
+
+
+def test_a_model_that_talks_for_longer_than_it_may_be_silent_is_heard_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asking, "SILENCE_SECONDS_MAX", 1.0)
+    says = Says(text=" ".join(["word"] * 12), calls=(Call("c1", "done", "{}"),), gap=0.1)
+    assert len(list(ANTHROPIC.wire().pieces(says, "m"))) * says.gap > 1.5
+    with talk_with(ANTHROPIC, Says(text="Well."), says) as talk:
+        ended = driven(talk, World(steps=1))
+    assert ended == Success(commit="abc123")
