@@ -22,7 +22,10 @@ JSON = {"content-type": "application/json"}
 IDENTITY = ("-c", "user.name=t", "-c", "user.email=t@localhost")
 NOTES = "{notes: Nothing had to be done on this step as these notes of some length say.}"
 SCRIPT = "turns:\n" + f"  - calls:\n      - complete_step: {NOTES}\n" * 3
-SLOW = 'turns:\n  - calls:\n      - bash: {command: "sleep 50"}'
+SLOW = """\
+turns:
+  - calls:
+      - bash: {{command: "touch '{begun}'; exec sleep 50"}}"""
 SECONDS_MAX = 60
 NEVER = "task_aaaaaaaaaaaaaaaaaaaaaaaaaa"
 
@@ -264,8 +267,8 @@ def test_a_body_that_means_nothing_is_refused(
 
 
 def test_a_run_that_is_driven_is_told_and_not_taken(served: Up, root: Path) -> None:
-    script = root / "slow.yaml"
-    script.write_text(SCRIPT.replace("turns:", SLOW))
+    script, begun = root / "slow.yaml", root / "begun"
+    script.write_text(SCRIPT.replace("turns:", SLOW.format(begun=begun)))
     command = ("run", "three-steps", "--goal", "x", "--model", f"scripted:{script}")
     with subprocess.Popen(
         [sys.executable, "-m", "headway", *command],
@@ -275,9 +278,9 @@ def test_a_run_that_is_driven_is_told_and_not_taken(served: Up, root: Path) -> N
         stderr=subprocess.DEVNULL,
     ) as process:
         deadline = time.monotonic() + SECONDS_MAX
-        while not runs_of(served, "?state=running"):
+        while not begun.exists():  # between two turns a pause would let the run rest at once
             assert time.monotonic() < deadline
-            time.sleep(0.1)
+            time.sleep(0.05)
         (run,) = runs_of(served, "?state=running")
         taken = told(post(served, f"/v1/runs/{run}/resume"), 409)
         assert taken["details"]["kind"] == "run_driven"
