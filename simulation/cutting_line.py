@@ -1,4 +1,4 @@
-"""A line to a server that can be cut at the worst moment: right before or right after a commit."""
+"""A line to a server that can be cut, or fall silent, at the worst moment: beside a commit."""
 
 import contextlib
 import socket
@@ -10,12 +10,16 @@ from typing import Literal
 COMMIT = b"COMMIT"
 CHUNK = 65_536
 
-# `before`: the server never hears of the commit. `after`: it does, but its answer is lost.
-Moment = Literal["before", "after"]
+# `before`: the server never hears of the commit. `after`: it does, but its answer is lost. `mute`:
+# as `after`, but the line stays open, so that nobody is told that no answer will come.
+Moment = Literal["before", "after", "mute"]
 
 
 class Line:
-    """Passes everything on but, once when told, a commit or the answer to one."""
+    """Passes everything on but, once when told, a commit or the answer to one.
+
+    While `mute` is set, no answer of the server comes through at all.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._server = (host, port)
@@ -25,6 +29,7 @@ class Line:
         self.port: int = self._listener.getsockname()[1]
         self.cut_next: Moment | None = None
         self.cuts = 0
+        self.mute = threading.Event()
         self._start(self._accept)
 
     def close(self) -> None:
@@ -63,7 +68,7 @@ class Line:
                     silent.set()
                 if moment != "before":
                     server.sendall(data)
-                if moment is not None:
+                if moment in {"before", "after"}:
                     client.shutdown(socket.SHUT_RDWR)
                     return  # the server does not hear that the client has gone
             server.shutdown(socket.SHUT_RDWR)
@@ -73,7 +78,7 @@ class Line:
     ) -> None:
         with contextlib.suppress(OSError):
             while data := server.recv(CHUNK):
-                if not silent.is_set():
+                if not (silent.is_set() or self.mute.is_set()):
                     client.sendall(data)
             client.shutdown(socket.SHUT_RDWR)
 

@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from headway.adapters.storage import postgres_driver
 from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.custody_statements import HOLD_BLOBS
 from headway.adapters.storage.database import Cursor
@@ -30,6 +31,8 @@ from tests.support.postgres import require_server, require_url, schema
 from tests.support.writes import STREAM, a_blob, a_row, a_session, a_write, an_event
 
 T = TypeVar("T")
+
+FAR_BEYOND_SECONDS = 30.0  # any patience of these tests
 
 
 @contextmanager
@@ -77,6 +80,46 @@ def test_a_line_lost_in_mid_commit_loses_nothing_and_doubles_nothing(
         assert events[1] == second
         assert [each.event for each in events] == [an_event(0), an_event(1)]
         store.ledger.append(a_write(2, an_event(2)))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_driver, "ANSWER_SECONDS_MAX", 1.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_server_that_falls_silent_is_told_and_found_again(url: str) -> None:
+    with through_a_line(url) as (line, address):
+        hasty = make_conninfo(address, connect_timeout="2")
+        with opened(hasty) as store, ThreadPoolExecutor(2) as pool:
+            store.ledger.append(a_write(0))
+            line.mute.set()
+            asked = pool.submit(store.ledger.scan, STREAM)
+            written = pool.submit(store.ledger.append, a_write(1))
+            for each in (asked, written):
+                with pytest.raises(StoreUnavailable, match="cannot be reached"):
+                    each.result(FAR_BEYOND_SECONDS)
+            line.mute.clear()
+            store.ledger.append(a_write(1))
+            assert len(store.ledger.scan(STREAM)) == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_commit_that_is_never_answered_is_followed_up(url: str) -> None:
+    with through_a_line(url) as (line, address), opened(address) as store:
+        line.cut_next = "mute"
+        with ThreadPoolExecutor(1) as pool:
+            written = pool.submit(store.ledger.append, a_write(0))
+            (first,) = written.result(FAR_BEYOND_SECONDS)
+        assert line.cuts == 1
+        assert store.ledger.scan(STREAM) == (first,)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_tables_take_as_long_to_make_as_they_take(url: str) -> None:
+    database = PostgresDatabase(url)
+    database.define(lambda core: core.exec_driver_sql("SELECT pg_sleep(1.5)"))
+    database.close()
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

@@ -7,6 +7,7 @@ Laws.
 3. A connection lost before the commit was sent costs nothing: the write begins anew. One lost in
    mid-commit is followed up: when the server has ended that transaction, what it kept is read
    back. Only a server that stays away leaves the outcome open, and the fault says so.
+4. A server that says nothing any more counts as one that is lost (`postgres_driver.py`).
 """
 
 import threading
@@ -143,6 +144,7 @@ class PostgresDatabase:
         with (
             self._told(),
             self._line() as line,
+            line.raw.patient(),
             core_over(line.raw, url, isolation_level="AUTOCOMMIT", **plain) as core,
         ):
             line.raw.execute("BEGIN")

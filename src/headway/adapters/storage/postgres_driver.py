@@ -4,11 +4,14 @@ PostgreSQL keeps no NUL in a text. What a person or an agent sent may hold one, 
 the way in and put back on the way out; two texts that differ still differ when escaped.
 """
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import Format
@@ -16,9 +19,13 @@ from psycopg.types.string import StrDumper
 
 from headway.adapters.storage.database import Row, SqlValue
 
-Raw = psycopg.Connection[tuple[object, ...]]
+T = TypeVar("T")
 
 CONNECT_SECONDS: Final = 10
+LOOK_SECONDS: Final = 0.1  # between looks, while an answer is awaited, for a Ctrl-C
+# Longer than the server waits for a lock, and than any statement of ours but those that make tables
+# takes. A server that is stopped, or whose disk hangs, keeps its line alive and says nothing.
+ANSWER_SECONDS_MAX: Final = 120.0
 ESCAPE: Final = "\x1a"
 _ESCAPED: Final = (("\x1a", "\x1a1"), ("\0", "\x1a0"))
 
@@ -43,6 +50,38 @@ _SET_UP: Final = (
     "SELECT set_config('synchronous_commit', 'on', false)"
     " WHERE current_setting('synchronous_commit') = 'off'"
 )
+
+
+class Raw(psycopg.Connection[tuple[object, ...]]):
+    """A connection that hangs up on a server from which no answer comes."""
+
+    _is_patient = False
+
+    def wait(
+        self, gen: PQGen[T], interval: float = LOOK_SECONDS, timeout: float | None = None
+    ) -> T:
+        """Wait for an answer. Raises OperationalError, without a code, when none came in time."""
+        if timeout is None and not self._is_patient:
+            timeout = ANSWER_SECONDS_MAX
+        began = time.monotonic()
+        try:
+            return super().wait(gen, interval, timeout)
+        except psycopg.OperationalError as error:
+            if timeout is None or error.sqlstate or time.monotonic() - began < timeout:
+                raise
+            self.pgconn.finish()  # the server's answer, if it ever came, would be taken for another
+            raise psycopg.OperationalError(
+                f"the server did not answer within {timeout:g} seconds"
+            ) from error
+
+    @contextmanager
+    def patient(self) -> Iterator[None]:
+        """Wait for as long as it takes, in here."""
+        self._is_patient = True
+        try:
+            yield
+        finally:
+            self._is_patient = False
 
 
 class PlainCursor:
@@ -116,7 +155,7 @@ def connect(url: str) -> Raw:
     """Return a connection that commits each statement by itself unless told to begin."""
     given = conninfo_to_dict(url)
     defaults = {name: text for name, text in _DEFAULTS.items() if name not in given}
-    raw: Raw = psycopg.connect(make_conninfo(url, **defaults), autocommit=True)
+    raw = Raw.connect(make_conninfo(url, **defaults), autocommit=True)
     try:
         raw.adapters.register_dumper(str, _EscapingDumper)
         raw.adapters.register_loader("text", _RestoringLoader)
