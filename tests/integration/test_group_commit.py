@@ -9,6 +9,7 @@ import pytest
 
 from headway.adapters.storage import group_commit
 from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.group_commit import Job
 from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions
 from headway.domain.errors import SessionNotHealthy, StoreUnavailable
 
@@ -98,6 +99,38 @@ def test_a_commit_that_fails_fails_all_it_held(database: SqliteDatabase) -> None
             each.result()
     assert kept(database) == []
     assert database.write(keeping(4)) == 4
+
+
+@pytest.mark.parametrize("moment", ["while it waits", "as it is to lead"])
+def test_a_caller_that_is_interrupted_leaves_the_queue_to_the_others(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def hold(_: Cursor) -> int:
+        begun.set()
+        go.wait()
+        return 1
+
+    def interrupted(job: Job[int], seconds: float = -1) -> bool:
+        monkeypatch.setattr(Job, "wait", wait)
+        if moment == "as it is to lead":
+            go.set()
+            wait(job, seconds)
+        raise KeyboardInterrupt
+
+    wait = Job.wait
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(database.write, hold)
+        begun.wait()
+        monkeypatch.setattr(Job, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            database.write(keeping(1))
+        last = pool.submit(database.write, keeping(2))
+        go.set()
+        assert first.result() == 1
+        assert last.result(20) == 2
+    assert kept(database) == [2]
 
 
 def test_too_many_that_wait_are_refused(

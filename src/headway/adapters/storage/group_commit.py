@@ -2,7 +2,8 @@
 
 Laws.
 1. A caller returns after the commit that holds its write, or raises, and then nothing of it was
-   kept. What one write raises undoes that write alone; a commit that fails fails all it held.
+   kept. What one write raises undoes that write alone; a commit that fails fails all it held. One
+   that is interrupted leaves the queue to the others; a write of its that was begun may be kept.
 2. One write leads at a time. A caller that finds nobody leading leads at once and alone, without a
    thread hop; those who come meanwhile wait, and the first of them leads all of them next.
 3. At most WAITING_MAX callers wait, each at most WAIT_SECONDS until its write is begun.
@@ -138,20 +139,32 @@ class GroupCommit:
             return job
 
     def _await(self, job: Job[T]) -> None:
-        if job.wait(WAIT_SECONDS):
-            return
+        try:
+            if job.wait(WAIT_SECONDS):
+                return
+            if not self._taken_back(job):
+                job.wait()  # it was begun just now and will end
+                return
+        except BaseException:  # Ctrl-C
+            if not self._taken_back(job) and job.leads:
+                self._hand_on()
+            raise
+        raise Overloaded
+
+    def _taken_back(self, job: Job[T]) -> bool:
+        """Take a write out of the queue; tell whether it was there, and so will not be begun."""
         with self._state:
-            if job in self._waiting:
-                self._waiting.remove(job)  # type: ignore[arg-type]  # as above
-                raise Overloaded
-        job.wait()  # it was begun just now and will end
+            if job not in self._waiting:
+                return False
+            self._waiting.remove(job)  # type: ignore[arg-type]  # as above
+            return True
 
     def _lead(self, job: Job[T]) -> None:
         batch: list[Job[object]] = [job]  # type: ignore[list-item]  # as above
-        with self._state:
-            while self._waiting and len(batch) < BATCH_MAX:
-                batch.append(self._waiting.popleft())
         try:
+            with self._state:
+                while self._waiting and len(batch) < BATCH_MAX:
+                    batch.append(self._waiting.popleft())
             self._together(batch)
         except BaseException as error:
             told = error if isinstance(error, Exception) else Abandoned()
