@@ -14,6 +14,7 @@ from headway.adapters.storage.sqlite import open_sqlite
 from headway.adapters.storage.store import Store
 from headway.application.engine import Engine
 from headway.application.export_session import export_session
+from headway.application.rebuild_store import rebuild_store
 from headway.application.verify_store import verify_store
 from headway.domain.errors import Code, Fault
 from headway.domain.ids import SessionId, StreamId, digest, session_stream
@@ -121,6 +122,61 @@ def test_one_damaged_row_is_named_and_harms_no_other_session(
     # None where it never needed the row: it went on from a later one.
     assert all(fault.code in UNHEALTHY and fault.remedy for fault in refused)
     walk(engine, "After the damage")
+    store.close()
+
+
+TEXTS = {
+    "the goal": "UPDATE sessions SET goal = {bad} WHERE stream = {key}",
+    "a node": "UPDATE attempts SET node = {bad} WHERE nonce ="
+    " (SELECT MAX(nonce) FROM attempts WHERE stream = {key})",
+    "a word": "UPDATE unsearched SET words = {bad} WHERE id ="
+    " (SELECT MAX(id) FROM unsearched WHERE stream = {key})",
+}
+NO_TEXT = "CAST(X'ff' AS TEXT)"
+
+
+def hit_text(path: Path, stream: StreamId, sql: str) -> None:
+    """Put into one text a byte that no text has."""
+    connection = sqlite3.connect(path)
+    (key,) = connection.execute("SELECT id FROM streams WHERE name = ?", (stream,)).fetchone()
+    with connection:
+        assert connection.execute(sql.format(bad=NO_TEXT, key=key)).rowcount == 1
+    connection.close()
+
+
+@pytest.mark.parametrize("where", TEXTS)
+def test_a_text_that_is_none_is_named_and_what_can_be_is_rebuilt(
+    three: tuple[Path, list[SessionId]], tmp_path: Path, where: str
+) -> None:
+    kept, ids = three
+    path = tmp_path / "headway.db"
+    shutil.copy(kept, path)
+    stream = session_stream(ids[DAMAGED])
+    hit_text(path, stream, TEXTS[where])
+    store = opened(path)
+    engine = engine_of(store, 100)
+    problems = verify_store(engine).problems
+    assert {problem.stream for problem in problems} == {stream}
+    works(engine, ids[0])
+    assert rebuild_store(engine).problems == ()
+    assert verify_store(engine).problems == ()
+    works(engine, ids[DAMAGED])
+    store.close()
+
+
+def test_a_stream_whose_name_is_no_text_is_told_of(
+    three: tuple[Path, list[SessionId]], tmp_path: Path
+) -> None:
+    kept, ids = three
+    path = tmp_path / "headway.db"
+    shutil.copy(kept, path)
+    name = "UPDATE streams SET name = {bad} WHERE id = {key}"
+    hit_text(path, session_stream(ids[DAMAGED]), name)
+    store = opened(path)
+    engine = engine_of(store, 100)
+    told = [problem.text() for problem in verify_store(engine).problems]
+    assert "the store has 1 stream whose name cannot be read." in told
+    works(engine, ids[0])
     store.close()
 
 

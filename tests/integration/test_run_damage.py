@@ -137,3 +137,24 @@ def test_a_claimed_row_whose_owner_is_damaged_keeps_nobody_from_claiming(kept: K
     claimed = claim_run(kept.runs())
     assert claimed is not None
     assert claimed.run == next_one
+
+
+# One byte of a text flipped, a text cut short, a number that is none: as a bad disk leaves them.
+ROW_DAMAGE = {
+    "no UTF-8": "UPDATE tasks SET goal = CAST(X'ff' || 'oal' AS TEXT) WHERE run = ?",
+    "no text": "UPDATE tasks SET goal = X'ff' WHERE run = ?",
+    "no JSON": "UPDATE tasks SET tally = '{' WHERE run = ?",
+    "no number": "UPDATE tasks SET priority = 'much' WHERE run = ?",
+}
+
+
+@pytest.mark.parametrize("damage", ROW_DAMAGE)
+def test_a_run_whose_row_is_damaged_is_set_aside_and_those_behind_it_have_their_turn(
+    kept: Kept, damage: str
+) -> None:
+    damaged, next_one = waiting_run(kept.store, 1), waiting_run(kept.store, 2)
+    kept.hit(ROW_DAMAGE[damage], damaged)
+    held = claim_run(kept.runs())
+    assert held is not None
+    assert held.run == next_one
+    assert claim_run(kept.runs()) is None

@@ -242,6 +242,7 @@ def test_a_scan_names_the_first_event_that_is_not_as_recorded(
         "UPDATE blobs SET data = X'00'",
         "UPDATE sessions SET status = 'lost'",
         "UPDATE sessions SET depth = 'deep'",
+        "UPDATE sessions SET goal = CAST(X'FF' AS TEXT)",
         "UPDATE streams SET version = 'four'",
     ],
 )

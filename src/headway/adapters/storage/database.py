@@ -60,3 +60,6 @@ class Database(Protocol):
 
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""
+
+    def read_stored(self, work: Callable[[Cursor], T]) -> T:
+        """Run work that reads what is there, damaged or not: a text that is none comes as bytes."""

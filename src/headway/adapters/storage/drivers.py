@@ -6,7 +6,7 @@ an affected one is kept to a single connection in a single process.
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType, NoneType
 from typing import Final, Protocol
@@ -31,6 +31,8 @@ class DriverCursor(Cursor, Protocol):
 class DriverConnection(Protocol):
     """The part of a driver's connection that is used."""
 
+    text_factory: Callable[[bytes], object]
+
     @property
     def in_transaction(self) -> bool:
         """Tell whether a transaction is open."""
@@ -46,6 +48,14 @@ class DriverConnection(Protocol):
 
     def close(self) -> None:
         """Close the connection."""
+
+
+def text_or_bytes(stored: bytes) -> str | bytes:
+    """Return a stored text; the bytes of one that is damaged."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from headway.adapters.storage import looking_runs, statements
 from headway.adapters.storage.database import Cursor, Row
-from headway.adapters.storage.drivers import Driver, best_driver
+from headway.adapters.storage.drivers import Driver, best_driver, text_or_bytes
 from headway.adapters.storage.rows import gate_of, summary_of
 from headway.adapters.storage.schema import SCHEMA_VERSION, SQLITE_TABLES
 from headway.adapters.storage.sqlite_faults import driver_fault, not_a_store
@@ -67,6 +67,7 @@ class SqliteOnlooker:
     def _cursor_work(self, limit: int) -> Told:
         address = f"file:{quote(str(self._path))}?mode=ro"
         connection = self._driver.module.connect(address, uri=True, timeout=BUSY_SECONDS)
+        connection.text_factory = text_or_bytes
         try:
             cursor: Cursor = connection.cursor()
             tables = {str(row[0]) for row in rows(cursor, SQLITE_TABLES)}

@@ -15,6 +15,7 @@ from headway.adapters.storage import statements
 from headway.adapters.storage.database import Checked, Cursor, Database, Row
 from headway.adapters.storage.run_log import encoded, read_back, recorded_run
 from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_missing, seal
+from headway.adapters.storage.store_faults import DAMAGED_ROW
 from headway.adapters.storage.streams import (
     extend_stream,
     head_named,
@@ -84,10 +85,12 @@ class SqlQueue:
 
     def claim(self, claiming: Claiming) -> Task | None:
         """Claim a row that waits, or whose lease ran out, and record the claim in its stream."""
+        chosen: RunId | None = None
 
         def work(cursor: Cursor) -> Task | None:
+            nonlocal chosen
             now = self._clock.now_ms()
-            run = self._claimable(cursor, claiming, now)
+            run = chosen = self._claimable(cursor, claiming, now)
             if run is None:
                 return None
             owner = _owner_text(claiming.owner)
@@ -103,7 +106,12 @@ class SqlQueue:
         def kept(cursor: Cursor, done: Task | None) -> bool:
             return done is None or _task(cursor, done.run).fence == done.fence
 
-        return self._database.write(Checked(work, kept))
+        try:
+            return self._database.write(Checked(work, kept))
+        except SessionNotHealthy as fault:
+            if chosen is None or fault.details.get("kind") != DAMAGED_ROW:
+                raise
+            raise _of_run(fault, chosen) from fault
 
     def renew(self, run: RunId, fence: int, ttl_ms: int) -> None:
         """Prolong a lease from now on."""
@@ -320,5 +328,12 @@ def _damaged(error: Exception) -> SessionNotHealthy:
     return SessionNotHealthy(
         f"A row of the queue is damaged: {error}.",
         remedy="Restore the store from a backup; runs with sound rows are not affected.",
-        details={"kind": "damaged_row"},
+        details={"kind": DAMAGED_ROW},
     )
+
+
+def _of_run(fault: SessionNotHealthy, run: RunId) -> SessionNotHealthy:
+    """Return the fault of a damaged row with the name of its run."""
+    details = {**fault.details, "stream": run_stream(run)}
+    message = f"The run {run} cannot be claimed. {fault.message}"
+    return SessionNotHealthy(message, remedy=fault.remedy, details=details)

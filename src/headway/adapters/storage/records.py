@@ -32,8 +32,9 @@ class SqlRecords:
         self._search = search
 
     def streams(self) -> tuple[StreamId, ...]:
-        """Return the names of all streams, in order."""
-        return tuple(StreamId(str(row[0])) for row in self._all(custody_statements.STREAMS))
+        """Return the names of all streams, in order; one that is no text is a stray."""
+        names = [row[0] for row in self._all(custody_statements.STREAMS)]
+        return tuple(StreamId(name) for name in names if isinstance(name, str))
 
     def standing(self, stream: StreamId) -> Standing | None:
         """Return a stream's end and projections; None when there is no such stream."""
@@ -94,7 +95,11 @@ class SqlRecords:
             count = int(self._all(sql)[0][0])
             if count:
                 found.append(f"{count} {kind} row{'s' * (count > 1)} without a stream")
-        if not self._database.read(self._search.is_sound):
+        names = [row[0] for row in self._all(custody_statements.STREAMS)]
+        unnamed = sum(not isinstance(name, str) for name in names)
+        if unnamed:
+            found.append(f"{unnamed} stream{'s' * (unnamed > 1)} whose name cannot be read")
+        if not self._database.read_stored(self._search.is_sound):
             found.append("a search index that differs from the words it was made of")
         return tuple(found)
 
@@ -104,14 +109,14 @@ class SqlRecords:
             row = cursor.fetchone()
             return frozenset() if row is None else self._search.words(cursor, int(row[0]))
 
-        return self._database.read(work)
+        return self._database.read_stored(work)
 
     def _all(self, sql: str, *values: SqlValue) -> list[Row]:
         def work(cursor: Cursor) -> list[Row]:
             cursor.execute(sql, values)
             return cursor.fetchall()
 
-        return self._database.read(work)
+        return self._database.read_stored(work)
 
 
 def _summary(row: Row) -> tuple[SessionSummary | None, str | None]:

@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from headway.adapters.storage.database import Row, SqlValue
+from headway.adapters.storage.store_faults import DAMAGED_ROW
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import Digest, SessionId, StreamId, session_stream
 from headway.ports.ledger import AttemptRow, Head
@@ -104,5 +105,5 @@ def _checked(kind: type[T], fields: tuple[str, ...], values: tuple[object, ...])
         raise SessionNotHealthy(
             f"A stored row is damaged: {error}.",
             remedy="Restore the store from a backup; sessions with sound rows are not affected.",
-            details={"kind": "damaged_row"},
+            details={"kind": DAMAGED_ROW},
         ) from error

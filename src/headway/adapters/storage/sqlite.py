@@ -22,7 +22,12 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from headway.adapters.storage.bells import FileBell
 from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.database import Cursor
-from headway.adapters.storage.drivers import Driver, DriverConnection, best_driver
+from headway.adapters.storage.drivers import (
+    Driver,
+    DriverConnection,
+    best_driver,
+    text_or_bytes,
+)
 from headway.adapters.storage.group_commit import (
     WAIT_SECONDS,
     Abandoned,
@@ -151,6 +156,15 @@ class SqliteDatabase:
         """Run work that only reads. Each statement sees one state of the database."""
         with self._told, self._reader() as reader, closing(reader.cursor()) as cursor:
             return work(cursor)
+
+    def read_stored(self, work: Callable[[Cursor], T]) -> T:
+        """Run work that reads what is there: a text that is none comes as bytes."""
+        with self._told, self._reader() as reader, closing(reader.cursor()) as cursor:
+            reader.text_factory = text_or_bytes
+            try:
+                return work(cursor)
+            finally:
+                reader.text_factory = str
 
     def close(self) -> None:
         """Close every connection, each as its work ends; closing twice changes nothing."""

@@ -5,7 +5,13 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from headway.adapters.storage.store_faults import damaged, final, no_room, unavailable
+from headway.adapters.storage.store_faults import (
+    damaged,
+    damaged_text,
+    final,
+    no_room,
+    unavailable,
+)
 from headway.domain.errors import Fault
 
 _NOT_PERMITTED: Final = "Give this user the right to write the folder and its files"
@@ -40,6 +46,8 @@ def driver_fault(error: BaseException, path: Path) -> Fault:
             return not_a_store(path)
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_CONSTRAINT:
             return damaged(str(error), path)
+        case _ if "Could not decode to UTF-8" in str(error):  # as the driver's own words have it
+            return damaged_text(path)
         case _ if "no such module" in str(error):
             return final(
                 f"The SQLite here lacks full-text search ({error}).",

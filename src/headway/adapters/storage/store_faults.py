@@ -4,6 +4,7 @@ from typing import Final
 
 from headway.domain.errors import Fault, SessionNotHealthy, StoreUnavailable
 
+DAMAGED_ROW: Final = "damaged_row"  # the kind of a fault of one row alone
 REPEAT: Final = "Repeat the call: what was recorded is answered again, never applied twice."
 NO_SPACE: Final = "Free some space on that disk, then repeat the call; nothing recorded was lost."
 
@@ -66,6 +67,15 @@ def damaged(problem: str, place: object) -> Fault:
         remedy="Nothing was changed. Restore it from a backup; sessions kept in sound parts "
         "of it go on working.",
         details={"kind": "damaged_store"},
+    )
+
+
+def damaged_text(place: object) -> Fault:
+    """Return the fault of a row with a text that is none."""
+    return SessionNotHealthy(
+        f"A row of the store {place} is damaged: a text in it is not UTF-8.",
+        remedy="Restore the store from a backup; what has sound rows is not affected.",
+        details={"kind": DAMAGED_ROW},
     )
 
 
