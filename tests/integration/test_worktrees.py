@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.adapters.git import commanding
 from headway.domain.errors import Fault, PreconditionFailed
 from headway.domain.ids import RunId
 from tests.support.repositories import Placed, commit, git, repository
@@ -37,6 +38,22 @@ def test_a_run_gets_a_branch_and_a_worktree_and_the_workspace_is_left_alone(
     assert git(placed.path, "rev-parse", "HEAD") == git(workspace, "rev-parse", "HEAD")
     assert git(workspace, "status", "--porcelain") == ""
     assert placed.make() is None
+
+
+def test_a_filter_that_hangs_ends_with_its_git_and_keeps_nobody_waiting(
+    tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace / ".gitattributes").write_text("*.txt filter=slow\n")
+    commit(workspace, "attributes")
+    git(workspace, "config", "filter.slow.smudge", "sleep 60")
+    placed = Placed(tmp_path / "worktrees", workspace)
+    monkeypatch.setattr(commanding, "SECONDS_MAX", 1.0)
+    with pytest.raises(PreconditionFailed, match="did not end within 1 s"):
+        placed.make()
+    git(workspace, "config", "--unset", "filter.slow.smudge")
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(placed.make).result(timeout=30) is None
+    assert (placed.path / "a.txt").is_file()
 
 
 def test_two_runs_of_one_workspace_do_not_meet(placed: Placed, workspace: Path) -> None:

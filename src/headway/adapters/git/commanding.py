@@ -7,10 +7,11 @@ files are stored (line endings, filters) stays as he set it.
 
 import fcntl
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from headway.domain.errors import PreconditionFailed
@@ -73,20 +74,25 @@ class Git:
     def raw(self, folder: str, *words: str, given: bytes = b"", **variables: str) -> bytes:
         """Return what git prints, as it stands; see `do`."""
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 ["git", *SETTINGS, "-C", folder, *words],
                 env=self._environment | variables,
-                input=given,
-                capture_output=True,
-                timeout=SECONDS_MAX,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 pass_fds=getattr(self._alone, "held", ()),
-                check=True,
+                start_new_session=True,
             )
-        except subprocess.CalledProcessError as error:
-            raise git_failed(folder, words[0], os.fsdecode(error.stderr).strip()) from error
-        except (subprocess.SubprocessError, OSError, ValueError) as error:
+            with process:
+                printed, said = _ended(process, given)
+        except subprocess.TimeoutExpired as error:
+            problem = f"it did not end within {SECONDS_MAX:.0f} s"
+            raise git_failed(folder, words[0], problem) from error
+        except (OSError, ValueError) as error:
             raise git_failed(folder, words[0], str(error)) from error
-        return done.stdout
+        if process.returncode:
+            raise git_failed(folder, words[0], os.fsdecode(said).strip())
+        return printed
 
     def ask(self, folder: str, *words: str, given: str = "") -> str | None:
         """Return what git prints, None when it fails: for questions with no for an answer."""
@@ -94,6 +100,19 @@ class Git:
             return self.do(folder, *words, given=given)
         except PreconditionFailed:
             return None
+
+
+def _ended(process: subprocess.Popen[bytes], given: bytes) -> tuple[bytes, bytes]:
+    """Return what a git printed and said; one that does not end is killed, whatever it began.
+
+    A filter that outlived its git would hold the lock of `alone` for as long as it likes.
+    """
+    try:
+        return process.communicate(given, SECONDS_MAX)
+    except BaseException:
+        with suppress(ProcessLookupError):  # it has ended just now
+            os.killpg(process.pid, signal.SIGKILL)
+        raise
 
 
 def git_failed(folder: str, word: str, said: str) -> PreconditionFailed:
