@@ -1,7 +1,7 @@
 """PostgreSQL as it fails: lines cut in mid-commit, a server that restarts, addresses that lie."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -15,19 +15,24 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from headway.adapters.storage import postgres_driver
 from headway.adapters.storage.custody import SqlCustody
 from headway.adapters.storage.custody_statements import HOLD_BLOBS
-from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.database import Cursor, SqlValue
 from headway.adapters.storage.postgres import PostgresDatabase, open_postgres
+from headway.adapters.storage.queue import SqlQueue
+from headway.adapters.storage.queue_statements import DUPLICATE, MANY_WRITERS
 from headway.adapters.storage.search import Search
 from headway.adapters.storage.search_postgres import TsvectorIndex
 from headway.adapters.storage.store import Store
 from headway.domain.errors import Fault, StoreUnavailable
-from headway.domain.ids import session_stream
+from headway.domain.ids import RunId, session_stream
+from headway.domain.runs.events import RunSubmitted
 from headway.domain.words import Asked
 from headway.ports.custody import Projections, SealedEvent, Tombstone
 from headway.ports.ledger import Conflict
+from headway.ports.queue import Claiming, Task
 from simulation.cutting_line import Line, Moment, line_to
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.postgres import require_server, require_url, schema
+from tests.support.recorded_runs import ME, run_id, waiting_run
 from tests.support.writes import STREAM, a_blob, a_row, a_session, a_write, an_event
 
 T = TypeVar("T")
@@ -196,6 +201,76 @@ def test_threads_that_append_at_once_all_do(url: str) -> None:
 
         with ThreadPoolExecutor(24) as pool:
             assert sum(pool.map(fill, range(24))) == 120
+
+
+def test_a_claim_within_bounds_does_not_wait_for_words_that_are_folded(url: str) -> None:
+    with opened(url) as store, ThreadPoolExecutor(1) as pool:
+        run = waiting_run(store)
+        database = PostgresDatabase(url)
+        claiming = Claiming(owner=ME, ttl_ms=60_000, claimed_max=1)
+
+        def work(cursor: Cursor) -> Task | None:
+            TsvectorIndex().hold(cursor)
+            cursor.fetchall()
+            return pool.submit(store.queue.claim, claiming).result(timeout=20)
+
+        claimed = database.write(work)
+        assert claimed is not None
+        assert claimed.run == run
+        database.close()
+
+
+def test_a_run_submitted_as_its_namesake_ends_is_kept(url: str) -> None:
+    with opened(url) as store:
+        first = Task(run=run_id(1), workflow_id="w", workspace="/w", goal="g", dedupe="key")
+        begun = RunSubmitted(workflow_id="w", workspace="/w", goal="g", model="m")
+        store.queue.submit(first, (begun,), ())
+        database = EndedBetween(url, first.run)
+        queue = SqlQueue(database, FakeClock(), MANY_WRITERS)
+        second = replace(first, run=run_id(2))
+        assert queue.submit(second, (begun,), ()).run == second.run
+        assert database.ended
+        database.close()
+
+
+class EndedBetween(PostgresDatabase):
+    """A database in which a run ends right before anybody looks for who has its key."""
+
+    def __init__(self, url: str, run: RunId) -> None:
+        super().__init__(url)
+        self._run = run
+        self.ended = False
+
+    def write(self, work: Callable[[Cursor], T]) -> T:
+        def watched(cursor: Cursor) -> T:
+            return work(Watched(cursor, self._end))
+
+        return super().write(watched)
+
+    def _end(self, sql: str) -> None:
+        if sql == DUPLICATE and not self.ended:
+            self.ended = True
+            end = "UPDATE tasks SET state = 'ended', dedupe = NULL WHERE run = ?"
+            super().write(lambda cursor: cursor.execute(end, (self._run,)))
+
+
+class Watched:
+    """A cursor that tells of each statement before it runs."""
+
+    def __init__(self, cursor: Cursor, tell: Callable[[str], None]) -> None:
+        self._cursor = cursor
+        self._tell = tell
+        self.executemany = cursor.executemany
+        self.fetchone = cursor.fetchone
+        self.fetchall = cursor.fetchall
+
+    @property
+    def rowcount(self) -> int:
+        return self._cursor.rowcount
+
+    def execute(self, sql: str, values: Sequence[SqlValue] = (), /) -> object:
+        self._tell(sql)
+        return self._cursor.execute(sql, values)
 
 
 def test_a_rebuild_does_not_write_over_what_a_call_recorded_meanwhile(url: str) -> None:

@@ -66,10 +66,10 @@ class SqlQueue:
 
         def work(cursor: Cursor) -> Task:
             now = self._clock.now_ms()
-            values = (task.run, task.workflow_id, task.workspace, task.goal, task.priority)
-            cursor.execute(sql.SUBMIT, (*values, task.dedupe, now, now))
-            if cursor.fetchone() is None:
-                raise DuplicateRun(_duplicate(cursor, task))
+            while not _is_new(cursor, task, now):
+                duplicate = _duplicate(cursor, task)
+                if duplicate is not None:  # else it has ended just now, and its key is free
+                    raise DuplicateRun(duplicate)
             stream = run_stream(task.run)
             sealed = seal(EMPTY, pairs, now)
             extend_stream(cursor, stream, stream_end(cursor, stream), sealed)
@@ -288,10 +288,17 @@ def _move(cursor: Cursor, run: RunId, move: Move, now: int) -> None:
     cursor.execute(sql.MOVE, (move.state, move.outcome, now, tally, move.state, run))
 
 
-def _duplicate(cursor: Cursor, task: Task) -> RunId:
-    cursor.execute(sql.WITH_DEDUPE, (task.dedupe,))
+def _is_new(cursor: Cursor, task: Task, now: int) -> bool:
+    """Keep a new row; tell whether there was none with its id or key."""
+    values = (task.run, task.workflow_id, task.workspace, task.goal, task.priority)
+    cursor.execute(sql.SUBMIT, (*values, task.dedupe, now, now))
+    return cursor.fetchone() is not None
+
+
+def _duplicate(cursor: Cursor, task: Task) -> RunId | None:
+    cursor.execute(sql.DUPLICATE, (task.dedupe, task.run))
     row = cursor.fetchone()
-    return task.run if row is None else RunId(str(row[0]))
+    return None if row is None else RunId(str(row[0]))
 
 
 def _task(cursor: Cursor, run: RunId) -> Task:

@@ -18,8 +18,8 @@ SUBMIT: Final = (
     " VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, ?, ?) ON CONFLICT DO NOTHING RETURNING position"
 )
 
-# The run that has a dedupe key.
-WITH_DEDUPE: Final = "SELECT run FROM tasks WHERE dedupe = ?"
+# The run that has a dedupe key, or an id.
+DUPLICATE: Final = "SELECT run FROM tasks WHERE dedupe = ? OR run = ?"
 
 # A row.
 TASK: Final = f"SELECT {_FIELDS} FROM tasks WHERE run = ?"  # noqa: S608 - names of fields alone
@@ -60,7 +60,7 @@ CHANNEL: Final = "headway_queue"
 MANY_WRITERS: Final = Manners(
     wait=" FOR UPDATE",
     skip=" FOR UPDATE SKIP LOCKED",
-    alone="SELECT pg_advisory_xact_lock(7238111, hashtext(current_schema()))",
+    alone="SELECT pg_advisory_xact_lock(7238112, hashtext(current_schema()))",
     ring=f"SELECT pg_notify('{CHANNEL}', current_schema())",
 )
 
