@@ -40,6 +40,23 @@ main()
 """
 
 
+KILLED_ONCE_DECIDED = """
+import os
+import signal
+from headway.__main__ import main
+from headway.cli import gates_command
+
+decide = gates_command.decide_gate
+
+def decided(*given):
+    decide(*given)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+gates_command.decide_gate = decided
+main()
+"""
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "place")
@@ -273,10 +290,8 @@ turns:
 """
 
 
-@pytest.mark.parametrize("verdict", ["approve", "reject"])
-def test_a_run_that_is_parked_at_a_gate_goes_on_once_somebody_has_decided(
-    home: Home, verdict: str
-) -> None:
+def parked(home: Home) -> tuple[str, tuple[str, ...]]:
+    """Have a run park at a gate; return it, and what names the gate in an answer."""
     workflow = home.folder / "workflows" / "two-steps.json"
     written = json.loads(workflow.read_text())
     written["steps"][0]["requireConfirmation"] = {"kind": "human_approval"}
@@ -288,9 +303,31 @@ def test_a_run_that_is_parked_at_a_gate_goes_on_once_somebody_has_decided(
     assert listed["outcome"] == "parked"
     (gate,) = json.loads(home.call("gates", "list", "--json").stdout)["gates"]
     shown = json.loads(home.call("gates", "show", gate["gateId"], "--json").stdout)["shown"]
-    answer = ("gates", verdict, gate["gateId"], "--shown", shown, "--because", "Seen.")
-    decided = home.call(*answer)
+    return listed["run"], (gate["gateId"], "--shown", shown, "--because", "Seen.")
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_a_run_that_is_parked_at_a_gate_goes_on_once_somebody_has_decided(
+    home: Home, verdict: str
+) -> None:
+    run, gate = parked(home)
+    decided = home.call("gates", verdict, *gate)
     assert decided.returncode == 0, decided.stderr
-    assert f"The run {listed['run']} goes on with the next free worker" in decided.stdout
+    assert f"The run {run} goes on with the next free worker" in decided.stdout
     assert home.call("worker", "--until-idle").returncode == 0
     assert home.listed()[0]["outcome"] == ("success" if verdict == "approve" else "parked")
+
+
+def test_an_answer_that_died_before_the_run_was_woken_is_made_good_by_the_next(home: Home) -> None:
+    run, gate = parked(home)
+    words = (sys.executable, "-c", KILLED_ONCE_DECIDED, "gates", "approve", *gate)
+    killed = subprocess.run(words, cwd=home.repo, env=home.environment, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.listed()[0]["outcome"] == "parked"
+    again = home.call("gates", "approve", *gate)
+    assert again.returncode == 1
+    assert "was approved by tester" in again.stderr
+    assert f"The run {run} goes on with the next free worker" in again.stderr
+    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.listed()[0]["outcome"] == "success"

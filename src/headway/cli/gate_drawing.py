@@ -64,7 +64,12 @@ def decided_lines(decided: Reply, run: str | None) -> Iterator[str]:
     else:
         yield f"Back to: {one_line(decided['nextStep'])}. The agent is told why when it asks again."
     if run is not None:
-        yield f"The run {run} goes on with the next free worker, or: headway runs resume {run}"
+        yield goes_on(run)
+
+
+def goes_on(run: str) -> str:
+    """Return that a run which was parked waits for a worker again."""
+    return f"The run {run} goes on with the next free worker, or: headway runs resume {run}"
 
 
 def _standing(gate: Reply) -> Iterator[str]:

@@ -14,16 +14,18 @@ from headway.application.engine import Engine
 from headway.application.list_gates import list_gates
 from headway.application.requests import DecideGate, Reply, ShowGate
 from headway.application.resume_parked import resume_parked
+from headway.application.runs import Runs
 from headway.application.show_gate import show_gate
 from headway.bootstrap import open_runs
 from headway.cli.completing import complete_gate
-from headway.cli.gate_drawing import decided_lines, gate_lines, list_lines
+from headway.cli.gate_drawing import decided_lines, gate_lines, goes_on, list_lines
 from headway.cli.opening import opened, told
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
 from headway.cli.refusing import Refusal
-from headway.cli.terminal import output_style
+from headway.cli.terminal import output_style, remark
 from headway.cli.user_name import user_name
 from headway.config import Settings, process_settings
+from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import SessionId
 
 _GATE = click.argument("gate", shell_complete=complete_gate)
@@ -128,13 +130,25 @@ def _answer(asked: DecideGate, *, as_json: bool) -> None:
         by = asked.decided_by or user_name(settings)
         with open_runs(settings) as runs:
             shown = asked.shown or _confirmed(runs.engine, asked, settings)
-            decided = decide_gate(runs.engine, replace(asked, shown=shown, decided_by=by))
+            decided = _decided(runs, replace(asked, shown=shown, decided_by=by))
             run = resume_parked(runs, SessionId(str(decided["sessionId"])), by)
         if as_json:
             print_json(decided | {"run": run})
             return
         for line in decided_lines(decided, run):
             click.echo(line)
+
+
+def _decided(runs: Runs, asked: DecideGate) -> Reply:
+    """Decide; where somebody did before, see that the run goes on: he may not have come so far."""
+    try:
+        return decide_gate(runs.engine, asked)
+    except PreconditionFailed as fault:
+        if fault.details.get("kind") == "gate_decided" and fault.session is not None:
+            run = resume_parked(runs, SessionId(fault.session), asked.decided_by)
+            if run is not None:
+                remark(goes_on(run))
+        raise
 
 
 def _confirmed(engine: Engine, asked: DecideGate, settings: Settings) -> str:

@@ -19,6 +19,7 @@ from headway.application.naming_runs import exact_run, named_run
 from headway.application.pause_run import pause_run
 from headway.application.read_run_log import LogPage, read_run_log
 from headway.application.record_turn import record_turn
+from headway.application.resume_parked import resume_parked
 from headway.application.resume_run import resume_run
 from headway.application.retry_run import retry_run
 from headway.application.run_stats import percentile, run_stats
@@ -35,9 +36,10 @@ from headway.domain.runs.events import (
 )
 from headway.domain.runs.limits import Limits
 from headway.domain.runs.messages import Usage
-from headway.domain.runs.outcomes import Failed, Outcome, Paused, Success
+from headway.domain.runs.outcomes import Failed, Outcome, Parked, Paused, Success
 from headway.ports.queue import Move, Task
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
+from tests.support.recorded_runs import recorded_run
 from tests.support.walked import engine_of
 
 SECOND_MS = 1_000
@@ -390,3 +392,13 @@ def test_a_log_is_read_page_by_page(runs: Runs) -> None:
     assert isinstance(submitted, dict)
     assert submitted["event"] == "run_submitted"
     assert submitted["workflowId"] == "w"
+
+
+def test_a_parked_run_is_found_by_its_session_among_very_many_that_rest() -> None:
+    store = open_memory(FakeClock(), FakeEntropy())
+    runs = Runs(engine=engine_of(store), queue=store.queue, owners=Mine())
+    parked = Parked(gate="gate_a")
+    oldest, session, _ = recorded_run(store, runs.engine, 0, parked)
+    for number in range(1, 1_002):
+        recorded_run(store, runs.engine, number, parked)
+    assert resume_parked(runs, session, "ann") == oldest
