@@ -1,6 +1,7 @@
 """The file tools, on real folders: what they show and change, and where they do not go."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,17 @@ async def test_an_edit_replaces_the_one_passage_that_is_meant(root: Path, bench:
     done = await bench.done("edit_file", path="a.py", old="'$1'", new="'$& $$ \\1'")
     assert done == "Changed one place in a.py."
     assert (root / "a.py").read_text() == "price = '$& $$ \\1'\nother = 2\n"
+
+
+async def test_the_nearest_line_of_a_long_file_is_not_looked_for_in_all_of_it(
+    root: Path, bench: Workbench
+) -> None:
+    lines = [",".join(str(n * number % 9_973) for n in range(1, 30)) for number in range(20_000)]
+    (root / "figures.csv").write_text("\n".join(lines))
+    began = time.monotonic()
+    said = await bench.failed("edit_file", path="figures.csv", old=f"{lines[3][:-3]}z", new="0")
+    assert "Line 4 is like it" in said
+    assert time.monotonic() - began < 20  # to compare it with every line takes a minute
 
 
 async def test_an_edit_without_its_passage_changes_nothing_and_shows_the_nearest_line(

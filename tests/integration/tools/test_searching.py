@@ -1,5 +1,7 @@
 """Finding files and lines, on real folders."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,18 @@ async def test_more_than_an_answer_holds_is_paged(tmp_path: Path, bench: Workben
     lines = [line for line in seen if not line.startswith("[")]
     assert [line.rpartition(" ")[2] for line in lines] == [str(n) for n in range(450)]
     assert seen[200] == "[there is more: offset 200 shows it]"
+
+
+async def test_a_pattern_that_fits_in_very_many_ways_is_soon_done_with(
+    tmp_path: Path, bench: Workbench
+) -> None:
+    folder = tmp_path.joinpath(*["a"] * 30)
+    folder.mkdir(parents=True)
+    (folder / "b").touch()
+    (tmp_path / os.fsdecode(b"no\xfftext")).touch()
+    began = time.monotonic()
+    assert await bench.done("glob", pattern="**/" * 9 + "none") == "Nothing was found."
+    assert time.monotonic() - began < 10  # a search that tries all ways takes half a minute
 
 
 async def test_a_pattern_that_cannot_be_used_says_why(bench: Workbench) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import difflib
+import time
 from typing import Annotated, Final
 
 from msgspec import Meta
@@ -12,7 +13,8 @@ from headway.agent.tools.tool import Answer, Tool, ToolFailed
 from headway.domain.values import Value
 
 BYTES_MAX: Final = 16 << 20
-NEAR_LINES_MAX: Final = 20_000
+NEAR_SECONDS_MAX: Final = 2.0
+NEAR_LINES_AT_ONCE: Final = 100
 
 
 class EditFile(Value):
@@ -80,8 +82,14 @@ def _replaced(data: bytes, arguments: EditFile) -> tuple[bytes, int]:
 def _near(data: bytes, old: str) -> str:
     """Say which line is most like the first one that was looked for."""
     wanted = next((line.strip() for line in old.splitlines() if line.strip()), "")
-    lines = data.decode(errors="replace").splitlines()[:NEAR_LINES_MAX]
-    found = difflib.get_close_matches(wanted, {line.strip() for line in lines}, n=1)
+    lines = data.decode(errors="replace").splitlines()
+    until = time.monotonic() + NEAR_SECONDS_MAX
+    found: list[str] = []
+    for at in range(0, len(lines), NEAR_LINES_AT_ONCE):
+        these = {line.strip() for line in lines[at : at + NEAR_LINES_AT_ONCE]}
+        found = difflib.get_close_matches(wanted, {*found, *these}, n=1)
+        if time.monotonic() > until:
+            break
     if not found:
         return "Read the file again and copy the passage."
     number = next(n for n, line in enumerate(lines, 1) if line.strip() == found[0])

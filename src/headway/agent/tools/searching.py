@@ -84,8 +84,12 @@ def grep(folder: Confined) -> Tool[Grep]:
     )
 
 
-def glob_pattern(pattern: str) -> re.Pattern[str]:
-    """Return the expression a path below the searched folder must match. Raises ToolFailed."""
+def glob_pattern(pattern: str) -> "re2._Regexp":
+    """Return the expression a path below the searched folder must match. Raises ToolFailed.
+
+    It is matched in linear time: a pattern that is not would stop the whole process, and with it
+    the heartbeats of every run.
+    """
     wanted = pattern if "/" in pattern else f"**/{pattern}"
     parts, depth = list[str](), 0
     for token in re.findall(r"\*\*/|\*\*|\[[^\]/]+\]|.", wanted, re.DOTALL):
@@ -96,10 +100,15 @@ def glob_pattern(pattern: str) -> re.Pattern[str]:
             parts.append(f"[{'^' + inside[1:] if inside[0] in '!^' else inside}]")
         else:
             parts.append(_GLOB.get(token) or ("|" if token == "," and depth else re.escape(token)))
+    options = re2.Options()
+    options.log_errors = False
+    options.dot_nl = True
     try:
-        return re.compile("".join(parts), re.DOTALL)
-    except re.error as error:
-        raise ToolFailed(f"{pattern!r} is no pattern for paths: {error}.") from error
+        return re2.compile("".join(parts), options)
+    except re2.error as error:
+        raise ToolFailed(
+            f"{pattern!r} is no pattern for paths. Close every bracket and brace in it."
+        ) from error
 
 
 _GLOB: Final = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")"}
@@ -174,8 +183,9 @@ def _files(start: Path, deadline: _Deadline) -> Iterator[Path]:
                 yield path
 
 
-def _fits(path: Path, base: Path, wanted: re.Pattern[str]) -> bool:
-    return wanted.fullmatch(path.relative_to(base).as_posix()) is not None
+def _fits(path: Path, base: Path, wanted: "re2._Regexp") -> bool:
+    name = path.relative_to(base).as_posix().encode("utf-8", "replace")  # it may be no text
+    return wanted.fullmatch(name.decode()) is not None
 
 
 def _lines_of(
