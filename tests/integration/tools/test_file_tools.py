@@ -1,11 +1,18 @@
 """The file tools, on real folders: what they show and change, and where they do not go."""
 
 import os
+import threading
 import time
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
+from anyio.to_thread import run_sync
 
+from headway.agent.tools import editing, files
+from headway.agent.tools.files import replace_file
+from headway.domain.values import Json
 from tests.support.tooled import Workbench
 
 pytestmark = pytest.mark.anyio
@@ -172,6 +179,33 @@ async def test_the_nearest_line_of_a_long_file_is_not_looked_for_in_all_of_it(
     said = await bench.failed("edit_file", path="figures.csv", old=f"{lines[3][:-3]}z", new="0")
     assert "Line 4 is like it" in said
     assert time.monotonic() - began < 20  # to compare it with every line takes a minute
+
+
+@pytest.mark.parametrize(
+    ("tool", "more"), [("write_file", {"content": "new"}), ("edit_file", {"old": "o", "new": "n"})]
+)
+async def test_a_call_that_is_cancelled_has_ended_when_it_is_over(
+    root: Path, bench: Workbench, monkeypatch: pytest.MonkeyPatch, tool: str, more: dict[str, Json]
+) -> None:
+    (root / "a.txt").write_text("old")
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def held(path: Path, data: bytes) -> None:
+        begun.set()
+        go.wait()
+        replace_file(path, data)
+        ended.set()
+
+    for module in (files, editing):
+        monkeypatch.setattr(module, "replace_file", held)
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(bench.call, tool, path="a.txt", **more))
+        await run_sync(begun.wait)
+        threading.Timer(0.2, go.set).start()
+        group.cancel_scope.cancel()
+    was_over = ended.is_set()
+    go.set()
+    assert was_over  # or it would write beside whoever has the run next
 
 
 async def test_an_edit_without_its_passage_changes_nothing_and_shows_the_nearest_line(

@@ -1,10 +1,10 @@
 """Editing: one passage of a file put in the place of another, found exactly."""
 
-import asyncio
 import difflib
 import time
 from typing import Annotated, Final
 
+from anyio.to_thread import run_sync
 from msgspec import Meta
 
 from headway.agent.tools.confining import Confined
@@ -30,7 +30,7 @@ def edit_file(folder: Confined) -> Tool[EditFile]:
     """Return the tool that changes a passage of a file."""
 
     async def work(arguments: EditFile) -> Answer:
-        return await asyncio.to_thread(_edit, folder, arguments)
+        return await run_sync(_edit, folder, arguments)
 
     return Tool(
         "edit_file",

@@ -1,10 +1,15 @@
-"""Reading and writing whole files of the worktree."""
+"""Reading and writing whole files of the worktree.
+
+A call that writes is waited for when it is cancelled: it has ended, or begun nothing, before
+anybody else may have the run.
+"""
 
 import asyncio
 import os
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 
+from anyio.to_thread import run_sync
 from msgspec import Meta
 
 from headway.agent.tools.confining import Confined
@@ -54,7 +59,7 @@ def write_file(folder: Confined) -> Tool[WriteFile]:
     """Return the tool that makes or replaces a file."""
 
     async def work(arguments: WriteFile) -> Answer:
-        return await asyncio.to_thread(_write, folder, arguments)
+        return await run_sync(_write, folder, arguments)
 
     return Tool(
         "write_file",
