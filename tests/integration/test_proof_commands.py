@@ -1,10 +1,12 @@
 """verify, export, import, purge, rebuild and rotate, as a person calls them on a damaged home."""
 
 import json
+import os
 import random
 import re
 import shutil
 import sqlite3
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -201,6 +203,22 @@ def test_a_session_is_exported_imported_and_exported_again_the_same(
     assert sorted(each.name for each in tmp_path.iterdir()) == [
         "again.jsonl", "elsewhere", home.name, "one.jsonl",
     ]  # fmt: skip
+
+
+def test_an_export_that_is_told_of_is_on_the_disk_with_its_name(
+    ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "one.jsonl"
+    synced: list[tuple[bool, bool]] = []  # a folder, and whether the file has its name by then
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        fsync(descriptor)
+        synced.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), file.exists()))
+
+    monkeypatch.setattr(os, "fsync", watched)
+    assert run("export", ids[0], "-o", str(file)).exit_code == 0
+    assert synced[-1] == (True, True)  # a purge of the session may follow at once
 
 
 def test_an_export_writes_into_the_folder_at_hand_or_says_why_not(
