@@ -14,6 +14,7 @@ import pytest
 
 from headway import __version__
 from headway.domain.values import Json, JsonObject
+from headway.mcp.relay import wire
 from headway.mcp.relay.relaying import Limits, Relay, Wishes
 from headway.server_lock import Running
 from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve
@@ -82,6 +83,9 @@ class Told:
 
     def close(self) -> None:
         self._relay.drain()
+        upstream = self._relay._upstream  # noqa: SLF001  what a process that ends lets go
+        if upstream is not None:
+            upstream.close()
         self._lines.close()
         os.close(self._writing)
 
@@ -96,6 +100,44 @@ def test_a_server_that_cannot_be_reached_is_given_up_in_the_end(tool: str, advic
         told = failure(relay.ask(message("tools/call", {"name": tool, "arguments": {}}, 1)))
         assert told["code"] == "SERVER_SILENT"
         assert advice in str(told["remedy"])
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "QUIET_SECONDS_MAX", 0.2)
+    monkeypatch.setattr(wire, "AWAKE_SECONDS_MAX", 0.5)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_server_that_was_stopped_in_its_tracks_is_given_up_in_the_end(root: Path) -> None:
+    with up(root) as server:
+        running = Running(server.process.pid, "127.0.0.1", server.port, __version__, "then")
+        with closing(Told(running)) as relay:
+            assert "result" in relay.ask(LIST_TOOLS)
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                assert failure(relay.ask(LIST_TOOLS))["code"] == "SERVER_SILENT"
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+            assert "result" in relay.ask(LIST_TOOLS)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_server_that_takes_long_over_a_call_is_waited_for(root: Path) -> None:
+    asked: list[bytes] = []
+
+    def answer(body: bytes) -> bytes:
+        asked.append(body)
+        if body == LIST_TOOLS:
+            while len(asked) < 4:  # it is looked after thrice meanwhile
+                time.sleep(0.01)
+        return reply(b'{"jsonrpc": "2.0", "id": 7, "result": {"tools": []}}')
+
+    with standing_in(root / "home", answer) as server:
+        running = Running(1, "127.0.0.1", server.port, __version__, "then")
+        with closing(Told(running)) as relay:
+            assert "result" in relay.ask(LIST_TOOLS)
+    assert asked.count(LIST_TOOLS) == 1
 
 
 @pytest.mark.parametrize("handshake", [True, False])

@@ -5,12 +5,16 @@ relay takes to start. It speaks to our own server alone, and takes anything it d
 cut line.
 """
 
+import select
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
 CONNECT_SECONDS_MAX: Final = 5.0
+SEND_SECONDS_MAX: Final = 30.0
+QUIET_SECONDS_MAX: Final = 15.0  # then a server is asked whether it still answers anything
+AWAKE_SECONDS_MAX: Final = 15.0
 HEAD_LINE_BYTES_MAX: Final = 64 * 1024
 HEAD_LINES_MAX: Final = 200
 BODY_BYTES_MAX: Final = 256 * 1024 * 1024
@@ -43,20 +47,22 @@ class Connection:
             self._socket = socket.create_connection((host, port), CONNECT_SECONDS_MAX)
         except OSError as error:
             raise Cut(str(error)) from error
-        self._socket.settimeout(None)  # a call may take as long as it takes; a dead server resets
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._reader = self._socket.makefile("rb", CHUNK_BYTES)
-        self._authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._address = (host, port)
         self.reusable = False
 
     def post(self, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a request and return the head of its answer. Raises Cut."""
         self.reusable = False
-        fields = {"Host": self._authority, "Content-Length": str(len(body)), **headers}
+        fields = {"Host": _authority(*self._address), "Content-Length": str(len(body)), **headers}
         lines = [f"POST {path} HTTP/1.1", *(f"{name}: {text}" for name, text in fields.items())]
         try:
+            self._socket.settimeout(SEND_SECONDS_MAX)
             self._socket.sendall("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
-        except OSError as error:
+            self._socket.settimeout(None)  # a call may take as long as it takes
+            self._await_word()
+        except (OSError, ValueError) as error:  # ValueError: closed meanwhile
             raise Cut(str(error)) from error
         return self._head()
 
@@ -85,6 +91,12 @@ class Connection:
         with suppress(OSError):  # the other side was first
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
+
+    def _await_word(self) -> None:
+        """Wait until an answer begins. A dead server resets the line, a stopped one keeps it."""
+        while not select.select((self._socket,), (), (), QUIET_SECONDS_MAX)[0]:
+            if not _is_awake(*self._address):
+                raise Cut("it takes calls and answers none")
 
     def _head(self) -> Answer:
         while True:
@@ -134,6 +146,21 @@ class Connection:
         if not line.endswith(b"\n"):
             raise Cut("the server left")
         return line.rstrip(b"\r\n").decode("latin-1")
+
+
+def _is_awake(host: str, port: int) -> bool:
+    """Tell whether a server answers on another line."""
+    asked = f"GET /healthz HTTP/1.1\r\nHost: {_authority(host, port)}\r\nContent-Length: 0\r\n"
+    try:
+        with socket.create_connection((host, port), AWAKE_SECONDS_MAX) as line:
+            line.sendall(f"{asked}Connection: close\r\n\r\n".encode())
+            return bool(line.recv(1))
+    except OSError:
+        return False
+
+
+def _authority(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _number(text: str, base: int) -> int:
