@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from headway.application.verbs import Verbs
     from headway.ports.drafts import Drafts
     from headway.ports.engine import SessionEngine
-    from headway.ports.models import Model
+    from headway.ports.models import Model, NamedModel
     from headway.ports.queue import Bell
     from headway.ports.workflow_files import WorkflowFiles
     from headway.ports.worktrees import Worktrees
@@ -147,9 +147,14 @@ def model_named(settings: Settings, name: str, folder: Path) -> "Model":
     return choose_model(name, folder, settings.environment)
 
 
-def whole_model_name(settings: Settings, name: str, folder: str) -> str:
-    """Return a model's name, the same in every folder. Raises InvalidInput as `model_named`."""
-    return model_named(settings, name, Path(folder)).name
+def whole_model_name(settings: Settings, name: str, folder: str) -> "NamedModel":
+    """Return a model's name for a run that another process drives, which may have other keys.
+
+    Raises InvalidInput as `model_named` for what no key mends.
+    """
+    from headway.adapters.models.choosing import name_model
+
+    return name_model(name, Path(folder), settings.environment)
 
 
 def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> "Crew":

@@ -36,6 +36,7 @@ from headway.domain.runs.events import (
 from headway.domain.runs.limits import Limits
 from headway.domain.runs.messages import Usage
 from headway.domain.runs.outcomes import Failed, Outcome, Paused, Success
+from headway.ports.models import NamedModel
 from headway.ports.queue import Move, Task
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.walked import engine_of
@@ -227,7 +228,7 @@ def test_a_run_that_has_ended_answers_so_and_nothing_is_written(runs: Runs, verb
 def test_a_run_that_never_was_is_not_found(runs: Runs, verb: str, name: str) -> None:
     submit(runs, 1)  # one alone: an empty beginning would be its
     more: dict[str, Callable[[Runs, str], object]] = {
-        "retry": lambda runs, name: retry_run(runs, name, lambda model, _: model),
+        "retry": lambda runs, name: retry_run(runs, name, lambda model, _: NamedModel(name=model)),
         "log": lambda runs, name: read_run_log(runs, name, LogPage()),
         "move": lambda runs, name: move_task(runs, name, NewPosition(end="first")),
     }
@@ -285,7 +286,7 @@ def test_a_grant_that_cannot_be_meant_is_refused(runs: Runs, name: str, bound: i
 def test_a_run_that_has_not_ended_is_not_retried(runs: Runs) -> None:
     submit(runs, 1)
     with pytest.raises(PreconditionFailed, match="has not ended") as caught:
-        retry_run(runs, run(1), lambda model, _: model)
+        retry_run(runs, run(1), lambda model, _: NamedModel(name=model))
     assert caught.value.details["kind"] == "run_unfinished"
 
 
