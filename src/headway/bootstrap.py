@@ -160,7 +160,7 @@ def whole_model_name(settings: Settings, name: str, folder: str) -> "NamedModel"
 def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> "Crew":
     """Return what a run is driven with on this machine."""
     from headway.adapters.git.worktrees import GitWorktrees
-    from headway.adapters.machine.processes import HostProcesses
+    from headway.adapters.machine.processes import HostProcesses, without_secrets
     from headway.agent.crewing import Provision, crew_of
     from headway.agent.direct_engine import DirectEngine
     from headway.ports.leases import Lease
@@ -178,12 +178,20 @@ def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> 
         )
     )
     given = Provision(
-        places=GitWorktrees(settings.home / WORKTREES_NAME, settings.environment),
+        # A model may have set filters, which are commands that git runs.
+        places=GitWorktrees(settings.home / WORKTREES_NAME, without_secrets(settings.environment)),
         engine=engine,
         engine_url=url,
         processes=HostProcesses(marked),
     )
     return crew_of(runs, held, model, given)
+
+
+def keep_to_itself() -> None:
+    """Have nobody but root read this process's environment, where keys may stand."""
+    from headway.adapters.machine.sealing import seal_process
+
+    seal_process()
 
 
 def remote_engine(settings: Settings, url: str) -> "RemoteEngine":
@@ -210,8 +218,10 @@ def _checker(environment: Mapping[str, str], *, guarding: bool) -> "HostChecker"
 def worktrees_of(settings: Settings) -> "Worktrees":
     """Return the worktrees of a home."""
     from headway.adapters.git.surveying import SurveyedWorktrees
+    from headway.adapters.machine.processes import without_secrets
 
-    return SurveyedWorktrees(settings.home / WORKTREES_NAME, settings.environment)
+    environment = without_secrets(settings.environment)
+    return SurveyedWorktrees(settings.home / WORKTREES_NAME, environment)
 
 
 @contextmanager
