@@ -23,6 +23,7 @@ from headway.application.resume_run import resume_run
 from headway.application.retry_run import retry_run
 from headway.application.run_stats import percentile, run_stats
 from headway.application.runs import Held, LeaseTerms, Runs, folded
+from headway.application.show_run import show_run
 from headway.application.steer_run import steer_run
 from headway.domain.errors import InvalidInput, NotFound, PreconditionFailed
 from headway.domain.ids import RunId, digest, task_id
@@ -318,6 +319,21 @@ def test_runs_are_listed_by_state_and_outcome(runs: Runs, clock: FakeClock) -> N
         listed(state="succes")
 
 
+def test_a_row_says_why_its_run_stands_still_for_as_long_as_it_does(runs: Runs) -> None:
+    def reason() -> object:
+        return show_run(runs, run(1))["reason"]
+
+    submit(runs, 1)
+    assert reason() is None
+    end(runs, 1, Paused(failure=Failed(reason="credit_spent", message="no")))
+    assert reason() == "credit_spent"
+    resume_run(runs, run(1), "me")
+    assert reason() is None
+    runs.queue.set_aside(run(1))
+    assert named_run(runs, run(1)).outcome == "error"
+    assert reason() is None, "it has ended for another reason, which is that it cannot be read"
+
+
 @pytest.mark.parametrize(
     ("values", "p50", "p95"),
     [([7], 7, 7), ([1, 2], 1, 2), ([4, 1, 3, 2], 2, 4), (list(range(1, 101)), 50, 95)],
@@ -340,6 +356,7 @@ def test_statistics_count_outcomes_time_steps_and_money(runs: Runs, clock: FakeC
     assert total["runs"] == 5
     assert total["ended"] == 2
     assert total["outcomes"] == {"paused": 1, "success": 2}
+    assert total["reasons"] == {"turns": 1}
     assert total["workedMs"] == {"p50": 3_000, "p95": 9_000}
     assert total["steps"] == {"p50": 1, "p95": 1}
     spent = total["spent"]
