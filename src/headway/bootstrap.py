@@ -4,6 +4,7 @@ Nothing is built on import; everything is handed over by constructor arguments. 
 needs, SQLAlchemy before all, is imported with it: a look at a home is quicker than that.
 """
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from headway.ports.queue import Bell
     from headway.ports.workflow_files import WorkflowFiles
     from headway.ports.worktrees import Worktrees
+
+logger = logging.getLogger(__name__)
 
 DATABASE_NAME = "headway.db"
 WORKTREES_NAME = "worktrees"
@@ -188,10 +191,16 @@ def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> 
 
 
 def keep_to_itself() -> None:
-    """Have nobody but root read this process's environment, where keys may stand."""
-    from headway.adapters.machine.sealing import seal_process
+    """Have nobody but root read this process's environment, where keys may stand.
 
-    seal_process()
+    Where the system does not let it, that is told, and the process goes on.
+    """
+    try:
+        from headway.adapters.machine.sealing import seal_process  # not every Python has ctypes
+
+        seal_process()
+    except (ImportError, OSError) as error:
+        logger.warning("Other processes of this user can read this one's environment: %s", error)
 
 
 def remote_engine(settings: Settings, url: str) -> "RemoteEngine":

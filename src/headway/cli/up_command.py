@@ -96,8 +96,8 @@ def command(
     """
     try:
         settings = _settings(host, port, token_file)
-        keep_to_itself()
         logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
+        keep_to_itself()
         for warning in settings.warnings:
             logger.warning(warning)
         worker = None if no_worker else _worker(settings)

@@ -80,8 +80,8 @@ def command(
             worker_runs=runs or settings.worker_runs,
             workspace_runs_max=per_workspace or settings.workspace_runs_max,
         )
-        keep_to_itself()
         logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
+        keep_to_itself()
         anyio.run(_work, settings, until_idle, until_stdin_ends)
 
 

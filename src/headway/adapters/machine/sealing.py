@@ -15,7 +15,7 @@ PR_SET_DUMPABLE: Final = 4
 def seal_process() -> None:
     """Have the system refuse to show this process to others of its user; on Linux alone.
 
-    It leaves no core file either, and no debugger of its user gets hold of it.
+    It leaves no core file either, and no debugger of its user gets hold of it. Raises OSError.
     """
     if sys.platform != "linux":
         return
