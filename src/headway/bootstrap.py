@@ -4,6 +4,7 @@ Nothing is built on import; everything is handed over by constructor arguments. 
 needs, SQLAlchemy before all, is imported with it: a look at a home is quicker than that.
 """
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from headway.application.verbs import Verbs
     from headway.ports.drafts import Drafts
     from headway.ports.engine import SessionEngine
-    from headway.ports.models import Model
+    from headway.ports.models import Model, NamedModel
     from headway.ports.queue import Bell
     from headway.ports.workflow_files import WorkflowFiles
     from headway.ports.worktrees import Worktrees
+
+logger = logging.getLogger(__name__)
 
 DATABASE_NAME = "headway.db"
 WORKTREES_NAME = "worktrees"
@@ -147,15 +150,20 @@ def model_named(settings: Settings, name: str, folder: Path) -> "Model":
     return choose_model(name, folder, settings.environment)
 
 
-def whole_model_name(settings: Settings, name: str, folder: str) -> str:
-    """Return a model's name, the same in every folder. Raises InvalidInput as `model_named`."""
-    return model_named(settings, name, Path(folder)).name
+def whole_model_name(settings: Settings, name: str, folder: str) -> "NamedModel":
+    """Return a model's name for a run that another process drives, which may have other keys.
+
+    Raises InvalidInput as `model_named` for what no key mends.
+    """
+    from headway.adapters.models.choosing import name_model
+
+    return name_model(name, Path(folder), settings.environment)
 
 
 def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> "Crew":
     """Return what a run is driven with on this machine."""
     from headway.adapters.git.worktrees import GitWorktrees
-    from headway.adapters.machine.processes import HostProcesses
+    from headway.adapters.machine.processes import HostProcesses, without_secrets
     from headway.agent.crewing import Provision, crew_of
     from headway.agent.direct_engine import DirectEngine
     from headway.ports.leases import Lease
@@ -173,12 +181,26 @@ def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> 
         )
     )
     given = Provision(
-        places=GitWorktrees(settings.home / WORKTREES_NAME, settings.environment),
+        # A model may have set filters, which are commands that git runs.
+        places=GitWorktrees(settings.home / WORKTREES_NAME, without_secrets(settings.environment)),
         engine=engine,
         engine_url=url,
         processes=HostProcesses(marked),
     )
     return crew_of(runs, held, model, given)
+
+
+def keep_to_itself() -> None:
+    """Have nobody but root read this process's environment, where keys may stand.
+
+    Where the system does not let it, that is told, and the process goes on.
+    """
+    try:
+        from headway.adapters.machine.sealing import seal_process  # not every Python has ctypes
+
+        seal_process()
+    except (ImportError, OSError) as error:
+        logger.warning("Other processes of this user can read this one's environment: %s", error)
 
 
 def remote_engine(settings: Settings, url: str) -> "RemoteEngine":
@@ -205,8 +227,10 @@ def _checker(environment: Mapping[str, str], *, guarding: bool) -> "HostChecker"
 def worktrees_of(settings: Settings) -> "Worktrees":
     """Return the worktrees of a home."""
     from headway.adapters.git.surveying import SurveyedWorktrees
+    from headway.adapters.machine.processes import without_secrets
 
-    return SurveyedWorktrees(settings.home / WORKTREES_NAME, settings.environment)
+    environment = without_secrets(settings.environment)
+    return SurveyedWorktrees(settings.home / WORKTREES_NAME, environment)
 
 
 @contextmanager

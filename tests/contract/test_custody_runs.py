@@ -58,12 +58,19 @@ def test_a_row_that_says_otherwise_than_its_run_is_named(
     ]
 
 
-@pytest.mark.parametrize(("turns", "named"), [(1, []), (2, ["tally"])])
+@pytest.mark.parametrize(
+    ("tally", "named"),
+    [
+        (Tally(spent=Spent(turns=1, unpriced=1), outcome="success"), []),
+        (Tally(spent=Spent(turns=1, unpriced=1)), []),  # of an older version
+        (Tally(spent=Spent(turns=2, unpriced=1)), ["tally"]),
+        (Tally(spent=Spent(turns=1, unpriced=1), outcome="success", reason="turns"), ["tally"]),
+    ],
+)
 def test_a_tally_that_is_not_what_the_run_took_is_named(
-    store: Store, engine: Engine, turns: int, named: list[str]
+    store: Store, engine: Engine, tally: Tally, named: list[str]
 ) -> None:
     run, _, _ = recorded_run(store, engine)
-    tally = Tally(spent=Spent(turns=turns, unpriced=1))
     moving = RunWrite(
         run=run,
         expected_version=8,

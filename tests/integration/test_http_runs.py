@@ -38,10 +38,14 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def served(root: Path) -> Iterator[Up]:
     with up(root) as server:
-        (root / "work" / "script.yaml").write_text(SCRIPT)
-        git(root / "work", "add", "-A")
-        git(root / "work", *IDENTITY, "commit", "-qm", "Begin")
+        begin(root)
         yield server
+
+
+def begin(root: Path) -> None:
+    (root / "work" / "script.yaml").write_text(SCRIPT)
+    git(root / "work", "add", "-A")
+    git(root / "work", *IDENTITY, "commit", "-qm", "Begin")
 
 
 def submission(root: Path, **more: Json) -> dict[str, Any]:
@@ -299,6 +303,26 @@ def test_another_site_s_page_cannot_submit_a_run(served: Up, root: Path) -> None
         status, refused = served.ask("POST", "/v1/runs", body, JSON | more)
         assert status == 403, refused
     assert runs_of(served, "?limit=1000") == before
+
+
+def test_a_run_without_its_key_is_taken_with_a_warning_and_rests_until_it_is_resumed(
+    tmp_path: Path,
+) -> None:
+    with up(tmp_path) as served:
+        begin(tmp_path)
+        asked = submission(tmp_path, model="anthropic:claude-opus-5-5")
+        status, row = post(served, "/v1/runs", asked)
+        assert status == 202
+        assert "ANTHROPIC_API_KEY is not set" in row["warning"]
+        worker = (sys.executable, "-m", "headway", "worker", "--until-idle")
+        done = subprocess.run(worker, env=environment(tmp_path), check=False, timeout=SECONDS_MAX)
+        assert done.returncode == 0
+        assert runs_of(served, "?state=paused") == [row["run"]]
+        _, shown = served.get(f"/v1/runs/{row['run']}")
+        assert (shown["state"], shown["reason"]) == ("resting", "credential_missing")
+        assert "ANTHROPIC_API_KEY is not set" in str(shown["outcome"])
+        status, resumed = post(served, f"/v1/runs/{row['run']}/resume")
+        assert (status, resumed["state"], resumed["reason"]) == (202, "queued", None)
 
 
 def test_a_server_with_a_token_demands_it_for_runs_too(tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ import subprocess
 import sys
 
 import msgspec
+import pytest
 from msgspec.structs import replace
 
 from headway.adapters.machine.owners import HostOwners
 from headway.domain.ids import RunId, task_id
 from headway.domain.runs.events import Owner
 from headway.ports.owners import MARK, mark_of
+from tests.support.unprivileged import unprivileged
 
 OTHER = (
     "import msgspec; from headway.adapters.machine.owners import HostOwners;"
@@ -53,6 +55,35 @@ def test_nothing_is_known_of_other_machines_and_of_what_a_system_does_not_tell()
     assert not owners.is_gone(replace(me, host="elsewhere"))
     assert not owners.is_gone(replace(me, started=""))
     assert not owners.is_gone(replace(me, boot=""))
+
+
+HIDING = ("unshare", "--mount", "bash", "-c", 'mount -t proc -o hidepid=2,gid=4321 p /proc && "$@"')
+HIDDEN = """
+import subprocess, sys, msgspec
+from pathlib import Path
+from headway.adapters.machine.owners import HostOwners
+from headway.domain.runs.events import Owner
+with subprocess.Popen(
+    [sys.executable, "-c", sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+) as process:
+    other = msgspec.json.decode(process.stdout.readline(), type=Owner)
+    print(Path(f"/proc/{process.pid}").exists(), HostOwners().is_gone(other))
+    process.kill()
+print(HostOwners().is_gone(other))
+"""
+
+
+def test_a_sealed_process_is_there_though_the_system_hides_it_and_gone_once_it_has_ended() -> None:
+    if subprocess.run([*HIDING, "bash", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("only root may have /proc hide processes")
+    sealed = f"from headway.bootstrap import keep_to_itself; keep_to_itself(); {OTHER}"
+    done = subprocess.run(
+        [*HIDING, "bash", *unprivileged(sys.executable, "-c", HIDDEN, sealed)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "False False\nTrue\n", done.stderr
 
 
 def marked(run: RunId, fence: int, command: str) -> subprocess.Popen[bytes]:

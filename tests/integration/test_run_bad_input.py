@@ -12,7 +12,8 @@ import pytest
 
 from tests.integration.test_full_disk import small_disk
 from tests.support.crashed_runs import git
-from tests.support.run_home import RUN, Home
+from tests.support.run_home import RUN, SECONDS_MAX, Home
+from tests.support.worked import until
 
 NOTES = "Looked at what there is, and there is nothing else to be told of it here."
 DONE = f"  - calls: [{{complete_step: {{notes: '{NOTES}'}}}}]\n"
@@ -126,6 +127,23 @@ def test_in_place_a_detached_head_is_refused_until_a_branch_stands_there(home: H
     assert done.returncode == 0, done.stderr
     assert git(home.repo, "rev-parse", "mine^") == head
     assert left(home) == []
+
+
+def test_in_place_a_head_detached_meanwhile_keeps_the_commit_in_a_branch_of_the_run(
+    home: Home,
+) -> None:
+    main = git(home.repo, "rev-parse", "HEAD")
+    command = "git checkout -q --detach && echo more >> calc.py"
+    script(home, f"  - calls: [{{bash: {{command: '{command}'}}}}]\n", DONE, DONE)
+    done = home.run("--in-place")
+    assert done.returncode == 0, done.stderr
+    run = home.listed()[0]["run"]
+    branch = f"headway/two-steps/{run}"
+    commit = git(home.repo, "rev-parse", branch)
+    assert git(home.repo, "rev-parse", f"{branch}^") == main
+    assert git(home.repo, "rev-parse", "HEAD") == commit
+    assert git(home.repo, "status", "--porcelain") == ""
+    assert f"succeeded with commit {commit}" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["headway", "headway/two-steps"])
@@ -253,6 +271,21 @@ def test_what_a_run_committed_in_a_worktree_it_removed_is_kept_and_named(home: H
     (branch,) = left(home)
     assert git(home.repo, "log", "-1", "--format=%s", branch) == "Mine"
     assert f"Its branch {branch} stays" in lost.stdout
+    assert "task_" not in git(home.repo, "worktree", "list")
+
+
+def test_a_run_aborted_after_its_worktree_was_removed_leaves_nothing_of_it_either(
+    home: Home,
+) -> None:
+    begun = home.folder / "begun"
+    command = f'rm -rf "$PWD"; touch {begun}; exec sleep 600'
+    script(home, f"  - calls: [{{bash: {{command: '{command}'}}}}]\n", DONE, DONE)
+    with home.begin(*asked(home)) as process:
+        until(begun.exists)
+        run = home.listed()[0]["run"]
+        assert home.call("runs", "abort", run).returncode == 0
+        assert process.wait(SECONDS_MAX) == 7
+    assert left(home) == []
     assert "task_" not in git(home.repo, "worktree", "list")
 
 

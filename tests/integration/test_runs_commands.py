@@ -175,7 +175,8 @@ def test_a_workflow_or_model_that_cannot_be_had_is_told_before_anything_is_made(
 ) -> None:
     (home.folder / "workflows" / "broken.json").write_text('{"id": "broken", "steps": []}')
     named = f"scripted:{home.folder / 'quick.yaml'}" if model == "QUICK" else model
-    for command in ("run", "dispatch"):
+    key_lacks = said == "ANTHROPIC_API_KEY"  # which the worker of a dispatched run may have
+    for command in ("run",) if key_lacks else ("run", "dispatch"):
         refused = home.ask(command, workflow, "--goal", "x", "--model", named, "--json")
         assert refused.exit_code == 1
         found = refusal(refused)

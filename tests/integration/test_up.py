@@ -394,12 +394,13 @@ def its_worker(server: Up, but: int = 0) -> int:
 
 
 def _works(pid: int) -> bool:
-    """Tell whether a process is a worker that heeds signals: it has the store open."""
+    """Tell whether a process is a worker that heeds SIGTERM by now."""
     try:
-        holds = [str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()]
+        told = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
-    return any("headway.db" in each for each in holds)
+    caught = next(line.split()[1] for line in told.splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def _runs(pid: int) -> bool:

@@ -34,6 +34,7 @@ SILENCE_SECONDS_MAX: Final = 600
 WAIT_MS_FIRST: Final = 1_000
 WAIT_MS_MAX: Final = 60_000
 WAIT_ASKED_MS_MAX: Final = 3_600_000  # a provider that asks for more is asked again after this
+ASKED_AGAIN: Final = frozenset({"transient", "malformed"})  # as it was, after a wait
 MESSAGE_MAX: Final = 2_000
 
 
@@ -134,7 +135,7 @@ class Asking:
             turn=self._journal.conversation.turn,
             problem=failure.problem,
             message=str(failure)[:MESSAGE_MAX],
-            wait_ms=self._wait_ms(failure),
+            wait_ms=self._wait_ms(failure) if failure.problem in ASKED_AGAIN else 0,
             duration_ms=_since(began),
         )
         await self._journal.record(erred)

@@ -4,6 +4,7 @@ The watch looks for what others say to the run: an abort ends a call or a reply 
 and does not wait for it.
 """
 
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
@@ -22,6 +23,8 @@ from headway.domain.runs.acting import Stop, next_action
 from headway.domain.runs.outcomes import Cancelled, Failed, Outcome, Parked, is_rest
 from headway.ports.engine import GateWaits
 from headway.ports.queue import LeaseLost
+
+logger = logging.getLogger(__name__)
 
 WATCH_SECONDS: Final = 1.0
 DECIDED: Final = "the gate's decision"  # by whom a run is resumed that had just parked
@@ -106,10 +109,20 @@ class _Drive:
             outcome = Cancelled(by=abort.by, reason=abort.reason)
         try:
             if self._journal.conversation.outcome is None:
+                await self._clear_away()
                 await self._journal.end(outcome)
         except LeaseLost:
             return None
         return self._journal.conversation.outcome
+
+    async def _clear_away(self) -> None:
+        """Leave nothing of a worktree that was removed under the run, whatever it ends for."""
+        planned = self._journal.conversation.worktree
+        try:
+            if planned is not None and not await self._crew.place.is_there(planned):
+                await self._crew.place.forget(planned)
+        except Fault as fault:  # the run ends all the same
+            logger.warning("of the worktree of %s is left: %s", self._journal.held.run, fault)
 
     async def _every(self, seconds: float, what: Callable[[], Awaitable[None]]) -> None:
         while True:

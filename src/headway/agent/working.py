@@ -22,17 +22,18 @@ from anyio.to_thread import run_sync
 from headway.agent.crew import Crew
 from headway.agent.driving import drive
 from headway.application.claim_run import claim_run
-from headway.application.end_run import end_run
+from headway.application.end_run import end_run, rest_run
 from headway.application.hand_back_run import hand_back_run
 from headway.application.heartbeat_run import heartbeat_run
 from headway.application.record_turn import refresh_run
 from headway.application.runs import Held, Runs
 from headway.domain.errors import EngineUnavailable, Fault, InvalidInput
 from headway.domain.ids import RunId
-from headway.domain.runs.acting import Stop, next_action
+from headway.domain.runs.acting import Stop, brought_to, next_action
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import RunEvent
-from headway.domain.runs.outcomes import Failed, Outcome, in_words
+from headway.domain.runs.outcomes import Cancelled, Failed, Outcome, in_words, is_rest
+from headway.ports.models import KEY_MISSING
 from headway.ports.queue import Bell, LeaseLost
 
 LOOK_SECONDS_MAX: Final = 5.0  # between two looks into the queue, when nothing rings
@@ -229,9 +230,7 @@ class Worker:
         try:
             crew = await run_sync(means.crew, held)
         except InvalidInput as fault:
-            failed = Failed(reason="model_unusable", message=f"{fault.message} {fault.remedy}")
-            await run_sync(end_run, means.runs, held, failed)
-            return failed
+            return await run_sync(self._unmanned, held, fault)
         is_told = False
         while True:
             try:
@@ -242,6 +241,28 @@ class Worker:
                 is_told = True
             await anyio.sleep(STORE_SECONDS)
             driven.held = await run_sync(self._still_held, driven.held, limiter=self._threads)
+
+    def _unmanned(self, held: Held, fault: InvalidInput) -> Outcome:
+        """Record and return what a run comes to whose model cannot be had here.
+
+        Raises LeaseLost and Fault.
+        """
+        failed = Failed(
+            reason="credential_missing"
+            if fault.details.get("kind") == KEY_MISSING
+            else "model_unusable",
+            message=f"{fault.message} {fault.remedy}",
+        )
+        runs = self._means.runs
+        while held.conversation.outcome is None:
+            abort = held.conversation.abort
+            outcome = (
+                Cancelled(by=abort.by, reason=abort.reason)
+                if abort
+                else brought_to(held.conversation, failed)
+            )
+            held = (rest_run if is_rest(outcome) else end_run)(runs, held, outcome)
+        return held.conversation.outcome
 
     def _still_held(self, held: Held) -> Held:
         """Prolong the lease and take in what was recorded. Raises LeaseLost and Fault."""

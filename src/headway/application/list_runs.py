@@ -4,6 +4,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from headway.application.requests import Reply
 from headway.application.runs import ALL, UNFINISHED, Runs, is_driven
+from headway.application.submit_run import Submitted
 from headway.domain.errors import InvalidInput
 from headway.domain.runs.outcomes import OutcomeKind
 from headway.domain.values import Value
@@ -47,6 +48,7 @@ def told_row(runs: Runs, task: Task) -> Reply:
         "run": task.run,
         "state": state_of(runs, task),
         "outcome": task.outcome,
+        "reason": task.reason,
         "workflow": task.workflow_id,
         "goal": task.goal,
         "workspace": task.workspace,
@@ -55,6 +57,11 @@ def told_row(runs: Runs, task: Task) -> Reply:
         "submittedAt": task.submitted_at,
         "updatedAt": task.updated_at,
     }
+
+
+def told_submitted(runs: Runs, submitted: Submitted) -> Reply:
+    """Return the row of a run that was just asked for, and what its model lacks here."""
+    return told_row(runs, submitted.task) | {"warning": submitted.warning}
 
 
 def state_of(runs: Runs, task: Task) -> RunState:

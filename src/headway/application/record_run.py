@@ -13,7 +13,13 @@ from headway.application.naming_runs import named_run
 from headway.application.requests import Json, Reply
 from headway.application.runs import Runs, folded, text_of
 from headway.domain.errors import PreconditionFailed
-from headway.domain.runs.events import ConversationCompacted, ModelErred, ModelReplied, RunEvent
+from headway.domain.runs.events import (
+    ConversationCompacted,
+    ModelErred,
+    ModelReplied,
+    RunEvent,
+    RunResumed,
+)
 from headway.domain.runs.messages import Reply as Said
 from headway.domain.runs.messages import ToolCall
 from headway.domain.runs.outcomes import in_words
@@ -44,7 +50,10 @@ def record_run(runs: Runs, name: str) -> str:
 
 
 def _turns(runs: Runs, events: Sequence[RunEvent], path: str | None) -> Iterator[Reply]:
-    """Yield each reply, with the failures before it; failures that none followed stand alone."""
+    """Yield each reply, with the failures before it; failures that none followed stand alone.
+
+    Those before the run was resumed are left out: what was amiss then was mended outside of it.
+    """
     failures: list[ModelErred] = []
     for event in events:
         if isinstance(event, ModelErred):
@@ -52,6 +61,8 @@ def _turns(runs: Runs, events: Sequence[RunEvent], path: str | None) -> Iterator
         elif isinstance(event, ModelReplied):
             said = msgspec.json.decode(runs.engine.ledger.blob(event.reply), type=Said)
             yield _failed(failures) | _said(said, path)
+            failures = []
+        elif isinstance(event, RunResumed):
             failures = []
     if failures:
         yield _failed(failures)

@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 from headway.application.naming_runs import named_run
 from headway.application.runs import Runs
-from headway.application.submit_run import SubmitRun, submit_run
+from headway.application.submit_run import SubmitRun, Submitted, submit_named
 from headway.domain.errors import PreconditionFailed
 from headway.domain.runs.events import RunSubmitted
-from headway.ports.queue import Task
+from headway.ports.models import NamedModel
 
 
-def retry_run(runs: Runs, name: str, checked: Callable[[str, str], str]) -> Task:
-    """Submit the request of an ended run as a new run that names it; return the new row.
+def retry_run(runs: Runs, name: str, checked: Callable[[str, str], NamedModel]) -> Submitted:
+    """Submit the request of an ended run as a new run that names it; return the new one.
 
-    `checked` returns the name of a model, given it and the workspace, or raises what is wrong with
-    it. Raises NotFound or InvalidInput, PreconditionFailed for a run that has not ended, and what
+    `checked` returns a model, given its name and the workspace, or raises what is wrong with it.
+    Raises NotFound or InvalidInput, PreconditionFailed for a run that has not ended, and what
     `submit_run` raises.
     """
     task = named_run(runs, name)
@@ -32,11 +32,11 @@ def retry_run(runs: Runs, name: str, checked: Callable[[str, str], str]) -> Task
         workflow_id=begun.workflow_id,
         workspace=begun.workspace,
         goal=begun.goal,
-        model=checked(begun.model, begun.workspace),
+        model=begun.model,
         limits=begun.limits,
         in_place=begun.in_place,
         stuck=begun.stuck,
         priority=task.priority,
         retry_of=task.run,
     )
-    return submit_run(runs, request)
+    return submit_named(runs, request, checked(begun.model, begun.workspace))

@@ -48,10 +48,12 @@ def _told(runs: Runs, tasks: Sequence[Task]) -> Reply:
     ended = [task for task in tasks if task.state == "ended"]
     tallies = {task.run: _tally(runs, task) for task in tasks if task.state in ("ended", "resting")}
     outcomes = Counter(str(task.outcome) for task in tasks if task.run in tallies)
+    reasons = Counter(task.reason for task in tasks if task.reason is not None)
     return {
         "runs": len(tasks),
         "ended": len(ended),
         "outcomes": dict(sorted(outcomes.items())),
+        "reasons": dict(sorted(reasons.items())),
         "workedMs": _spread([tallies[task.run].spent.worked_ms for task in ended]),
         "wholeMs": _spread([task.updated_at - task.submitted_at for task in ended]),
         "steps": _spread([tallies[task.run].steps for task in ended]),
@@ -72,7 +74,8 @@ def _tally(runs: Runs, task: Task) -> Tally:
     if task.tally is not None:
         return task.tally
     try:
-        return tally_of(folded(runs.queue.scan(task.run)))
+        now = folded(runs.queue.scan(task.run))
+        return tally_of(now, now.outcome)
     except SessionNotHealthy:
         return Tally(spent=Spent())
 

@@ -6,12 +6,10 @@ A surface names a run by its whole id: a beginning is for people who look at wha
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
 from headway.application.abort_run import abort_run
 from headway.application.checking_limits import Grant
 from headway.application.finding import workspace_of
-from headway.application.list_runs import RunFilter, list_runs, told_row
+from headway.application.list_runs import RunFilter, list_runs, told_row, told_submitted
 from headway.application.naming_runs import exact_run
 from headway.application.pause_run import pause_run
 from headway.application.read_run_log import LogPage, read_run_log
@@ -21,26 +19,27 @@ from headway.application.retry_run import retry_run
 from headway.application.runs import Runs
 from headway.application.show_run import told_run
 from headway.application.steer_run import steer_run
-from headway.application.submit_run import SubmitRun, submit_or_find
+from headway.application.submit_run import SubmitRun, submit_named
+from headway.ports.models import NamedModel
 
 
 @dataclass(frozen=True, slots=True)
 class RunVerbs:
     """Each method is the verb of its name; see there for what it raises, besides NotFound.
 
-    `model` returns the whole name of a model, given a name and the workspace, or raises what is
-    wrong with it. Where nothing else is said, a method returns the run's row.
+    `model` returns a model, given its name and the workspace, or raises what is wrong with it.
+    Where nothing else is said, a method returns the run's row.
     """
 
     runs: Runs
-    model: Callable[[str, str], str]
+    model: Callable[[str, str], NamedModel]
 
     def submit(self, request: SubmitRun) -> tuple[Reply, bool]:
-        """Return the row, and whether the run is new."""
+        """Return the row with what its model lacks here, and whether the run is new."""
         workspace_of(self.runs.engine, request.workspace)  # before the model is looked for there
-        named = replace(request, model=self.model(request.model, request.workspace))
-        submitted = submit_or_find(self.runs, named)
-        return told_row(self.runs, submitted.task), submitted.is_new
+        model = self.model(request.model, request.workspace)
+        submitted = submit_named(self.runs, request, model)
+        return told_submitted(self.runs, submitted), submitted.is_new
 
     def list(self, limit: int, wanted: RunFilter) -> Reply:
         """Return the runs, the last submitted first."""
@@ -70,6 +69,6 @@ class RunVerbs:
         return told_row(self.runs, resume_run(self.runs, task.run, by, grant))
 
     def retry(self, run: str) -> Reply:
-        """Return the row of the new run."""
+        """Return the row of the new run with what its model lacks here."""
         task = exact_run(self.runs, run)
-        return told_row(self.runs, retry_run(self.runs, task.run, self.model))
+        return told_submitted(self.runs, retry_run(self.runs, task.run, self.model))

@@ -10,7 +10,7 @@ from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import Digest, RunId, digest
 from headway.domain.runs.conversation import Conversation, evolve
 from headway.domain.runs.events import RunEvent
-from headway.domain.runs.outcomes import Outcome, is_rest, kind_of
+from headway.domain.runs.outcomes import Outcome, is_rest, kind_of, reason_of
 from headway.domain.values import Value
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.owners import Owners
@@ -97,15 +97,20 @@ def append_outside(
     )
 
 
-def tally_of(now: Conversation) -> Tally:
-    """Return what a run has taken, and how far it is."""
-    return Tally(spent=now.spent, steps=now.step.number if now.step else 0)
+def tally_of(now: Conversation, outcome: Outcome | None) -> Tally:
+    """Return what a run has taken, how far it is, and why it stops here."""
+    return Tally(
+        spent=now.spent,
+        steps=now.step.number if now.step else 0,
+        outcome=kind_of(outcome) if outcome else None,
+        reason=reason_of(outcome) if outcome else None,
+    )
 
 
 def stop_at(now: Conversation, outcome: Outcome) -> Move:
     """Return what becomes of the row of a run that ends, or comes to a rest, as it stands now."""
     state: TaskState = "resting" if is_rest(outcome) else "ended"
-    return Move(state=state, outcome=kind_of(outcome), tally=tally_of(now))
+    return Move(state=state, outcome=kind_of(outcome), tally=tally_of(now, outcome))
 
 
 def is_driven(runs: Runs, task: Task) -> bool:

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from headway.application.checking_limits import check_limits, check_priority
 from headway.application.finding import startable, workspace_of
 from headway.application.runs import Runs
@@ -11,9 +13,10 @@ from headway.domain.runs.events import RunSubmitted, StuckPolicy
 from headway.domain.runs.limits import Limits
 from headway.domain.starting import GOAL_BYTES_MAX
 from headway.domain.values import Value
+from headway.ports.models import NamedModel
 from headway.ports.queue import DuplicateRun, Task
 
-__all__ = ["Limits", "SubmitRun", "Submitted", "submit_or_find", "submit_run"]
+__all__ = ["Limits", "SubmitRun", "Submitted", "submit_named", "submit_or_find", "submit_run"]
 
 GOAL_SHOWN_MAX: Final = 200
 KEY_CHARACTERS_MAX: Final = 200
@@ -39,10 +42,14 @@ class SubmitRun(Value):
 
 
 class Submitted(Value):
-    """The row of a run; `is_new` is False where an unfinished run had the dedupe key already."""
+    """The row of a run; `is_new` is False where an unfinished run had the dedupe key already.
+
+    `warning` is what the run's model lacks where it was submitted.
+    """
 
     task: Task
     is_new: bool
+    warning: str | None = None
 
 
 def submit_run(runs: Runs, request: SubmitRun) -> Task:
@@ -51,6 +58,12 @@ def submit_run(runs: Runs, request: SubmitRun) -> Task:
     Raises as `submit_or_find`.
     """
     return submit_or_find(runs, request).task
+
+
+def submit_named(runs: Runs, request: SubmitRun, model: NamedModel) -> Submitted:
+    """As `submit_or_find`, with a model that was looked for by name alone."""
+    submitted = submit_or_find(runs, replace(request, model=model.name))
+    return replace(submitted, warning=model.warning)
 
 
 def submit_or_find(runs: Runs, request: SubmitRun) -> Submitted:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from headway.application.engine import Engine
 from headway.application.proving import History, Problem
@@ -44,8 +45,15 @@ def _wrong(row: StoredTask, run: Conversation) -> Iterator[str]:
     if row.fence != run.fence:
         yield "fence"
     # A row of an older version has no tally; that of a run which was resumed is of its rest.
-    if stop.tally is not None and row.tally is not None and _tally(row.tally) != stop.tally:
+    if stop.tally is not None and row.tally is not None and not _agrees(row.tally, stop.tally):
         yield "tally"
+
+
+def _agrees(text: object, tally: Tally) -> bool:
+    told = _tally(text)
+    if told is not None and told.outcome is None:  # of an older version
+        tally = replace(tally, outcome=None, reason=None)
+    return told == tally
 
 
 def _tally(text: object) -> Tally | None:

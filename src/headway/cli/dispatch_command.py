@@ -5,13 +5,14 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from headway.application.list_runs import told_row
-from headway.application.submit_run import submit_or_find
-from headway.bootstrap import model_named, open_runs
+from headway.application.list_runs import told_submitted
+from headway.application.submit_run import submit_named
+from headway.bootstrap import open_runs, whole_model_name
 from headway.cli.opening import told
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal
 from headway.cli.run_options import asked, run_options
+from headway.cli.run_words import warn_of
 from headway.config import process_settings
 
 
@@ -29,16 +30,18 @@ from headway.config import process_settings
 def command(priority: int, key: str | None, *, as_json: bool, **given: object) -> None:
     """Have a run of WORKFLOW wait for a worker (headway worker), and print its id.
 
-    With a --key that an unfinished run has, nothing is added and that run's id is printed.
+    With a --key that an unfinished run has, nothing is added and that run's id is printed. The key
+    of its model is the worker's to have; that it is not set here is told.
     """
     with told(Refusal):
         request = asked(given)
         settings = process_settings()
-        model = model_named(settings, request.model, Path.cwd())
+        model = whole_model_name(settings, request.model, str(Path.cwd()))
         with open_runs(settings) as runs:
-            whole = replace(request, model=model.name, priority=priority, dedupe=key)
-            submitted = submit_or_find(runs, whole)
-            row = told_row(runs, submitted.task)
+            whole = replace(request, priority=priority, dedupe=key)
+            submitted = submit_named(runs, whole, model)
+            row = told_submitted(runs, submitted)
+    warn_of(submitted)
     if as_json:
         print_json(row | {"isNew": submitted.is_new})
     else:

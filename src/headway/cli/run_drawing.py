@@ -20,12 +20,13 @@ HEADS: Final = ("step", "turns", "in", "out", "cached", "money", "time")
 
 
 def list_lines(runs: Sequence[Json], style: Style) -> Iterator[str]:
-    """Yield two lines a run: id, state and time; then workflow and goal."""
+    """Yield two lines a run: id, state, reason and time; then workflow and goal."""
     width = max(style.width, WIDTH_MIN)
     for each in runs:
         assert isinstance(each, dict)
         state = str(each["outcome"] or each["state"])
-        head = f"{each['run']}  {state}  {moment(_number(each['submittedAt']))}"
+        why = f" ({one_line(each['reason'])})" if each["reason"] else ""
+        head = f"{each['run']}  {state}{why}  {moment(_number(each['submittedAt']))}"
         yield style.paint(fitted(head, width, style), COLOURS.get(state, "bold"))
         yield fitted(f"    {one_line(each['workflow'])}: {one_line(each['goal'])}", width, style)
 

@@ -13,7 +13,7 @@ from headway.application.end_run import end_run
 from headway.application.hand_back_run import hand_back_run
 from headway.application.runs import Held, Runs
 from headway.application.show_run import show_run
-from headway.bootstrap import crew_for, model_named
+from headway.bootstrap import crew_for, keep_to_itself, model_named
 from headway.cli.options import print_json
 from headway.cli.refusing import Refusal, envelope
 from headway.cli.run_drawing import end_lines
@@ -68,6 +68,7 @@ def drive_here(  # noqa: PLR0913 - what a run is driven with
 
     `signals` are held since before the run was claimed.
     """
+    keep_to_itself()
     progress = Progress(settings.environment, held.conversation)
     if held.conversation.recovered:
         line = f"{held.run} recovered by another worker (claim {held.fence})"

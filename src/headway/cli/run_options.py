@@ -51,7 +51,8 @@ _OPTIONS: Final = (
         type=click.Choice(["park", "end"]),
         default="park",
         show_default=True,
-        help="At a limit the run is paused and can be resumed, or it ends.",
+        help="At a limit, or while its model cannot be asked, the run is paused and can be "
+        "resumed, or it ends.",
     ),
     click.option(
         "--stuck",

@@ -2,7 +2,15 @@
 
 import click
 
+from headway.application.submit_run import Submitted
 from headway.cli.completing import complete_run
+from headway.cli.terminal import remark
 
 RUN = click.argument("run", shell_complete=complete_run)
 BY = click.option("--by", metavar="NAME", help="Who speaks; by default the user's name.")
+
+
+def warn_of(submitted: Submitted) -> None:
+    """Say on stderr what the model of a run lacks here."""
+    if submitted.warning is not None:
+        remark(f"Warning: {submitted.warning}")

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from headway.application.abort_run import abort_run
-from headway.application.list_runs import told_row
+from headway.application.list_runs import told_row, told_submitted
 from headway.application.naming_runs import named_run
 from headway.application.pause_run import pause_run
 from headway.application.record_run import record_run
@@ -23,7 +23,7 @@ from headway.cli.refusing import Refusal, envelope
 from headway.cli.run_driving import claimed, drive_here, model_of
 from headway.cli.run_exits import EXIT_WORDS
 from headway.cli.run_options import grant_options, granted
-from headway.cli.run_words import BY, RUN
+from headway.cli.run_words import BY, RUN, warn_of
 from headway.cli.stop_signals import stop_signals
 from headway.cli.user_name import user_name
 from headway.config import Settings, process_settings
@@ -150,7 +150,9 @@ def retry_command(run: str, *, as_json: bool) -> None:
     with told(Refusal):
         settings = process_settings()
         with open_runs(settings) as runs:
-            row = told_row(runs, retry_run(runs, run, partial(whole_model_name, settings)))
+            submitted = retry_run(runs, run, partial(whole_model_name, settings))
+            row = told_submitted(runs, submitted)
+    warn_of(submitted)
     if as_json:
         print_json(row)
     else:

@@ -79,6 +79,10 @@ def _lines(found: Reply, style: Style) -> Iterator[str]:
     open_runs_count = int(str(total["runs"])) - sum(int(str(each)) for each in outcomes.values())
     parts += [f"{open_runs_count} under way"] if open_runs_count else []
     yield f"{counted(int(str(total['runs'])), 'run')}: {', '.join(parts)}"
+    reasons = total["reasons"]
+    assert isinstance(reasons, dict)
+    if reasons:
+        yield f"because of: {', '.join(f'{count} {name}' for name, count in reasons.items())}"
     yield ""
     rows = [HEADS, *(_row(each) for each in workflows)]
     if len(workflows) > 1:

@@ -28,7 +28,7 @@ from headway.application.requests import Json
 from headway.application.run_verbs import RunVerbs
 from headway.application.runs import Runs
 from headway.application.verbs import Verbs
-from headway.bootstrap import open_runs, shares_store, whole_model_name
+from headway.bootstrap import keep_to_itself, open_runs, shares_store, whole_model_name
 from headway.cli.options import exit_words
 from headway.cli.refusing import Refusal, envelope
 from headway.cli.up_worker import OwnWorker
@@ -97,6 +97,7 @@ def command(
     try:
         settings = _settings(host, port, token_file)
         logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
+        keep_to_itself()
         for warning in settings.warnings:
             logger.warning(warning)
         worker = None if no_worker else _worker(settings)

@@ -14,7 +14,7 @@ import click
 from headway.agent.crew import Crew
 from headway.agent.working import Bounds, Means, Worker
 from headway.application.runs import Held
-from headway.bootstrap import crew_for, model_named, open_work
+from headway.bootstrap import crew_for, keep_to_itself, model_named, open_work
 from headway.cli.engine_options import Asked, engine_options, with_engine
 from headway.cli.opening import told
 from headway.cli.options import examples, exit_words
@@ -81,6 +81,7 @@ def command(
             workspace_runs_max=per_workspace or settings.workspace_runs_max,
         )
         logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
+        keep_to_itself()
         anyio.run(_work, settings, until_idle, until_stdin_ends)
 
 

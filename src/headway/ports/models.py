@@ -1,17 +1,21 @@
 """Models: what answers a conversation."""
 
 from collections.abc import Callable
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from headway.domain.runs.messages import ModelRequest, Reply
 from headway.domain.values import Value
 
 # transient: worth trying again as it is; expired: the credentials are not taken (any more);
+# unpaid: they are, but their account has no credit (any more);
 # overflow: the conversation is longer than the model takes; refused: it will not answer this;
 # unusable: the request or the model's name is wrong; malformed: the answer could not be read.
 ModelProblem: TypeAlias = Literal[
-    "transient", "expired", "overflow", "refused", "unusable", "malformed"
+    "transient", "expired", "unpaid", "overflow", "refused", "unusable", "malformed"
 ]
+
+# The kind of an InvalidInput that says which credentials of a model are not there.
+KEY_MISSING: Final = "model_key_missing"
 
 # Called whenever a model is heard of: it is at work, though its reply has not come to its end.
 Heard: TypeAlias = Callable[[], None]
@@ -30,6 +34,16 @@ class ModelFailed(Exception):
         super().__init__(message)
         self.problem = problem
         self.retry_after_ms = retry_after_ms
+
+
+class NamedModel(Value):
+    """A model by the name that says the same in every folder.
+
+    `warning` says what is not there to reach it with: whoever asks it may have that.
+    """
+
+    name: str
+    warning: str | None = None
 
 
 class Traits(Value):

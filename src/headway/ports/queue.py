@@ -31,10 +31,15 @@ class DuplicateRun(Exception):
 
 
 class Tally(Value):
-    """What a run had taken, and how far it was, when it last came to a rest or to its end."""
+    """What a run had taken, how far it was, and why, when it last came to a rest or to its end.
+
+    `reason` is that of `outcome`, where it has one. Both are None in rows of an older version.
+    """
 
     spent: Spent
     steps: int = 0
+    outcome: OutcomeKind | None = None
+    reason: str | None = None
 
 
 class Task(Value):
@@ -60,6 +65,12 @@ class Task(Value):
     submitted_at: int = 0
     updated_at: int = 0
     tally: Tally | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """Return why it rests or has ended; what the tally says of an earlier rest is not it."""
+        told = self.tally
+        return told.reason if told is not None and told.outcome == self.outcome else None
 
 
 class RunRecorded(Value):

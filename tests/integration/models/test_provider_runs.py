@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,9 +56,24 @@ def headway(folder: Path, *words: str, **settings: str) -> subprocess.CompletedP
     )
 
 
-def run(folder: Path, whose: Provider, fake: FakeProvider) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, whose: Provider, fake: FakeProvider, *more: str
+) -> subprocess.CompletedProcess[str]:
     words = ("run", "two-steps", "--goal", "Make check.py pass", "--model", whose.model)
-    return headway(folder, *words, **whose.settings(fake.url))
+    return headway(folder, *words, *more, **whose.settings(fake.url))
+
+
+def dispatched(folder: Path, whose: Provider, **settings: str) -> str:
+    words = ("dispatch", "two-steps", "--goal", "Make check.py pass", "--model", whose.model)
+    done = headway(folder, *words, **settings)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def listed(folder: Path) -> dict[str, Any]:
+    (row,) = json.loads(headway(folder, "runs", "list", "--json").stdout)["runs"]
+    found: dict[str, Any] = row
+    return found
 
 
 @pytest.mark.parametrize("whose", PROVIDERS, ids=lambda each: each.name)
@@ -69,9 +85,9 @@ def test_a_model_of_a_provider_does_a_workflow_to_its_commit(
     with provider(whose.wire(), *ACTS) as fake:
         done = run(folder, whose, fake)
     assert done.returncode == 0, done.stderr
-    (listed,) = json.loads(headway(folder, "runs", "list", "--json").stdout)["runs"]
-    assert listed["outcome"] == "success"
-    branch = f"headway/two-steps/{listed['run']}"
+    row = listed(folder)
+    assert (row["outcome"], row["reason"]) == ("success", None)
+    branch = f"headway/two-steps/{row['run']}"
     assert "a + b" in git(folder / "repo", "show", f"{branch}:calc.py")
     assert len(fake.asked) == len(ACTS), "each request was made once"
     bodies = [json.dumps(asked.body) for asked in fake.asked]
@@ -84,36 +100,72 @@ def test_a_model_of_a_provider_does_a_workflow_to_its_commit(
     assert headway(folder, "verify").returncode == 0
 
 
-def test_a_key_that_is_not_taken_ends_the_run_at_once(tmp_path: Path) -> None:
-    prepare(tmp_path / "place")
-    folder = tmp_path / "place"
-    fails = Fails(401, "authentication_error", f"invalid {KEY}")
-    with provider(ANTHROPIC.wire(), fails) as fake:
-        done = run(folder, ANTHROPIC, fake)
-    assert done.returncode == 1
-    assert "Set ANTHROPIC_API_KEY to a key that is good" in done.stdout
-    assert KEY not in done.stdout + done.stderr
-    assert len(fake.asked) == 1, "the same key is not taken a second time either"
+STANDS_IN_THE_WAY = [
+    ("credential_expired", Fails(401, "authentication_error", f"invalid {KEY}"), "to a key that"),
+    ("credit_spent", Fails(400, "invalid_request_error", "credit balance is too low"), "no credit"),
+]
 
 
 @pytest.mark.parametrize(
-    ("model", "settings", "told"),
+    ("reason", "fails", "said"), STANDS_IN_THE_WAY, ids=[each[0] for each in STANDS_IN_THE_WAY]
+)
+def test_a_run_whose_key_is_of_no_use_any_more_rests_and_goes_on_once_it_is(
+    tmp_path: Path, reason: str, fails: Fails, said: str
+) -> None:
+    folder = tmp_path / "place"
+    prepare(folder)
+    with provider(ANTHROPIC.wire(), ACTS[0], fails) as fake:
+        paused = run(folder, ANTHROPIC, fake)
+        assert paused.returncode == 5, paused.stderr
+        assert f"is paused ({reason}): anthropic:claude-opus-5-5 does not" in paused.stdout
+        assert said in paused.stdout
+        row = listed(folder)
+        assert f"headway runs resume {row['run']}" in paused.stdout
+        assert (row["state"], row["outcome"], row["reason"]) == ("resting", "paused", reason)
+        assert f"paused ({reason})" in headway(folder, "runs", "list").stdout
+        stats = json.loads(headway(folder, "stats", "--json").stdout)["total"]
+        assert (stats["outcomes"], stats["reasons"]) == ({"paused": 1}, {reason: 1})
+        assert len(fake.asked) == 2, "the same key is not taken a second time either"
+        fake.does(*ACTS[2:])
+        words = ("runs", "resume", row["run"])
+        resumed = headway(folder, *words, **ANTHROPIC.settings(fake.url))
+    assert resumed.returncode == 0, resumed.stderr
+    assert json.dumps(fake.asked[1].body) == json.dumps(fake.asked[2].body), "nothing is lost"
+    assert (listed(folder)["outcome"], listed(folder)["reason"]) == ("success", None)
+    assert headway(folder, "verify").returncode == 0
+    assert KEY not in paused.stdout + paused.stderr
+
+
+def test_a_run_that_is_to_end_at_limits_ends_where_its_key_is_not_taken(tmp_path: Path) -> None:
+    folder = tmp_path / "place"
+    prepare(folder)
+    with provider(ANTHROPIC.wire(), ACTS[0], STANDS_IN_THE_WAY[0][1]) as fake:
+        ended = run(folder, ANTHROPIC, fake, "--on-limit", "end")
+    assert ended.returncode == 1
+    assert "failed (credential_expired): " in ended.stdout
+    assert "Set ANTHROPIC_API_KEY to a key that is good" in ended.stdout
+    row = listed(folder)
+    assert (row["state"], row["reason"]) == ("ended", "credential_expired")
+
+
+@pytest.mark.parametrize(
+    ("verbs", "model", "settings", "told"),
     [
-        ("anthropic:claude-opus-5-5", {}, "ANTHROPIC_API_KEY is not set"),
-        ("openai:gpt-5.6-sol", {}, "OPENAI_API_KEY is not set"),
-        ("bedrock:anthropic.claude-opus-5-5", {}, "AWS_REGION is not set"),
-        ("bedrock:anthropic.claude-opus-5-5", {"AWS_REGION": "eu-west-1"}, "AWS has no"),
-        ("antropic:claude-opus-5-5", {}, "Did you mean anthropic?"),
-        ("anthropic:claude-opus-5-5?ouput=9", {}, "Did you mean output?"),
+        (("run",), "anthropic:claude-opus-5-5", {}, "ANTHROPIC_API_KEY is not set"),
+        (("run",), "openai:gpt-5.6-sol", {}, "OPENAI_API_KEY is not set"),
+        (("run",), "bedrock:anthropic.claude-opus-5-5", {}, "AWS_REGION is not set"),
+        (("run",), "bedrock:anthropic.claude-opus-5-5", {"AWS_REGION": "eu-west-1"}, "AWS has no"),
+        (("run", "dispatch"), "antropic:claude-opus-5-5", {}, "Did you mean anthropic?"),
+        (("run", "dispatch"), "anthropic:claude-opus-5-5?ouput=9", {}, "Did you mean output?"),
     ],
     ids=["anthropic", "openai", "aws-region", "aws", "provider", "option"],
 )
 def test_a_model_that_cannot_be_had_is_told_before_anything_is_made(
-    tmp_path: Path, model: str, settings: dict[str, str], told: str
+    tmp_path: Path, verbs: tuple[str, ...], model: str, settings: dict[str, str], told: str
 ) -> None:
     folder = tmp_path / "place"
     prepare(folder)
-    for verb in ("run", "dispatch"):
+    for verb in verbs:
         words = (verb, "two-steps", "--goal", "Make check.py pass", "--model", model)
         refused = headway(folder, *words, **settings)
         assert refused.returncode == 1
@@ -123,14 +175,61 @@ def test_a_model_that_cannot_be_had_is_told_before_anything_is_made(
     assert git(folder / "repo", "branch", "--list", "headway/*") == ""
 
 
-def test_a_worker_without_the_key_ends_the_run_and_says_what_it_lacks(tmp_path: Path) -> None:
+def test_a_run_waits_for_a_worker_with_the_key_which_is_not_needed_where_it_is_submitted(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "place"
     prepare(folder)
     words = ("dispatch", "two-steps", "--goal", "Make check.py pass", "--model", ANTHROPIC.model)
-    run_id = headway(folder, *words, ANTHROPIC_API_KEY=KEY).stdout.strip()
+    done = headway(folder, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert "ANTHROPIC_API_KEY is not set" in told["warning"]
+    assert done.stderr == f"Warning: {told['warning']}\n"
+    with provider(ANTHROPIC.wire(), *ACTS) as fake:
+        settings = ANTHROPIC.settings(fake.url)
+        worked = headway(folder, "worker", "--until-idle", **settings)
+        assert worked.returncode == 0, worked.stderr
+        assert listed(folder)["outcome"] == "success"
+        known = json.loads(headway(folder, *words, "--json", **settings).stdout)
+    assert known["warning"] is None
+
+
+def test_a_worker_without_the_key_lets_the_run_rest_before_a_worktree_is_made(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "place"
+    prepare(folder)
+    name = dispatched(folder, ANTHROPIC)
     worked = headway(folder, "worker", "--until-idle")
     assert worked.returncode == 0, worked.stderr
-    shown = json.loads(headway(folder, "runs", "show", run_id, "--json").stdout)
-    assert shown["outcome"]["kind"] == "error"
+    shown = json.loads(headway(folder, "runs", "show", name, "--json").stdout)
+    assert (shown["state"], shown["outcome"]["kind"]) == ("resting", "paused")
+    assert shown["reason"] == "credential_missing"
     assert "ANTHROPIC_API_KEY is not set" in shown["outcome"]["words"]
     assert shown["worktree"] is None
+    assert not (folder / "home" / "worktrees").exists()
+    refused = headway(folder, "runs", "resume", name)
+    assert refused.returncode == 1, "it is not taken up without the key either"
+    assert listed(folder)["state"] == "resting"
+    with provider(ANTHROPIC.wire(), *ACTS) as fake:
+        resumed = headway(folder, "runs", "resume", name, **ANTHROPIC.settings(fake.url))
+    assert resumed.returncode == 0, resumed.stderr
+
+
+def test_a_run_that_a_worker_without_the_key_takes_over_keeps_what_was_done(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "place"
+    prepare(folder)
+    with provider(ANTHROPIC.wire(), ACTS[0], STANDS_IN_THE_WAY[0][1]) as fake:
+        assert run(folder, ANTHROPIC, fake).returncode == 5
+        name = listed(folder)["run"]
+        assert headway(folder, "runs", "resume", name, "--queue").returncode == 0
+        assert listed(folder)["reason"] is None
+        assert headway(folder, "worker", "--until-idle").returncode == 0
+        assert listed(folder)["reason"] == "credential_missing"
+        fake.does(*ACTS[2:])
+        resumed = headway(folder, "runs", "resume", name, **ANTHROPIC.settings(fake.url))
+    assert resumed.returncode == 0, resumed.stderr
+    assert headway(folder, "verify").returncode == 0

@@ -13,14 +13,18 @@ from headway.application.abort_run import abort_run
 from headway.application.claim_run import claim_run
 from headway.application.naming_runs import named_run
 from headway.application.pause_run import pause_run
+from headway.application.record_run import record_run
+from headway.application.record_turn import record_turn
 from headway.application.resume_run import resume_run
 from headway.application.runs import Runs
 from headway.application.show_run import show_run
 from headway.application.steer_run import steer_run
 from headway.domain.errors import InvalidInput, NotFound, PreconditionFailed, SessionNotHealthy
 from headway.domain.ids import RunId
+from headway.domain.runs.acting import ERRORS_MAX
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import (
+    ModelAsked,
     ModelErred,
     PauseAsked,
     RunClaimed,
@@ -358,6 +362,33 @@ def test_a_model_that_is_overloaded_is_asked_again_after_a_wait() -> None:
     model = PlayedModel((busy, ("done",)))
     assert driven(runs, World(), model) == Success(commit="abc123")
     assert conversation(runs).spent.turns == 2
+
+
+def test_a_run_whose_key_has_expired_rests_and_its_transcript_plays_without_that() -> None:
+    runs, world = some_runs(), World()
+    model = PlayedModel((("write",), ModelFailed("expired", "401"), ("done",)))
+    failed = Failed(reason="credential_expired", message="401")
+    assert driven(runs, world, model) == Paused(failure=failed)
+    assert claim_run(runs) is None, "nobody takes it up by himself"
+    assert "problem: expired" in record_run(runs, RUN)
+    resume_run(runs, RUN, "me")
+    assert driven(runs, world, model) == Success(commit="abc123")
+    assert max(world.effects.values()) == 1
+    assert "expired" not in record_run(runs, RUN)
+
+
+def test_a_model_that_stays_overloaded_lets_the_run_rest() -> None:
+    busy = ModelFailed("transient", "529", retry_after_ms=1)
+    runs = some_runs()
+    held = claim_run(runs, RUN)
+    assert held is not None
+    erred = ModelErred(turn=1, problem="transient", message="529", wait_ms=1)
+    for _ in range(ERRORS_MAX - 1):
+        held = record_turn(runs, held, ModelAsked(turn=1), erred)
+    bury(runs)
+    outcome = driven(runs, World(), PlayedModel((busy,)))
+    assert outcome == Paused(failure=Failed(reason="model_unavailable", message="529"))
+    assert named_run(runs, RUN).reason == "model_unavailable"
 
 
 def test_a_fatal_tool_error_ends_the_run_and_another_failure_does_not() -> None:

@@ -1,7 +1,7 @@
 """A worker with fifty runs, whose tools take every thread there is for longer than a lease."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +17,16 @@ from headway.adapters.storage.store import Store
 from headway.agent import working
 from headway.agent.crew import Crew
 from headway.agent.working import Bounds, Means, Worker
+from headway.application.abort_run import abort_run
 from headway.application.runs import Held, LeaseTerms, Runs
-from headway.domain.errors import EngineUnavailable
+from headway.application.steer_run import steer_run
+from headway.domain.errors import EngineUnavailable, InvalidInput
 from headway.domain.ids import RunId, SessionId, task_id
 from headway.domain.runs.acting import LOSSES_MAX
 from headway.domain.runs.events import Owner, RunSubmitted
 from headway.domain.runs.messages import ToolCall, ToolResult, ToolSpec
 from headway.ports.engine import SessionWanted
+from headway.ports.models import KEY_MISSING
 from headway.ports.queue import Claiming, Task
 from tests.fakes.crew import PlayedEngine, PlayedModel, Turn, World, a_crew
 from tests.support.walked import engine_of
@@ -105,11 +108,16 @@ class Office:
     hold: Hold = field(default_factory=lambda: Hold(1))
     said: list[str] = field(default_factory=list)
     broken: frozenset[RunId] = frozenset()
+    # What others do to a run while its model is found not to be had.
+    meanwhile: Callable[[Runs, Held], None] | None = None
     away: int = 0  # so often the engine is away when it is asked where a session stands
 
     def crew(self, held: Held) -> Crew:
         if held.run in self.broken:
             raise RuntimeError("no crew can be had like this")
+        if self.meanwhile is not None:
+            self.meanwhile(self.runs, held)
+            raise InvalidInput("No key.", remedy="Set it.", details={"kind": KEY_MISSING})
         world = World()
         crew = a_crew(world, PlayedModel(TURNS))
         return Crew(
@@ -199,6 +207,24 @@ def test_an_engine_that_is_away_for_long_is_waited_for_and_costs_no_worker(
     (task,) = office.store.queue.tasks(("ended",), 9)
     assert (task.outcome, task.fence) == ("success", 1)
     assert sum("waits: It is away." in text for text in office.said) == 1
+
+
+def test_what_is_said_to_a_run_while_its_model_cannot_be_had_counts(office: Office) -> None:
+    steered, aborted = submit(office, 2)
+
+    def meanwhile(runs: Runs, held: Held) -> None:
+        if held.run == steered:
+            steer_run(runs, held.run, "Mind the tests.", "me")
+        else:
+            abort_run(runs, held.run, "me", "enough")
+
+    office.meanwhile = meanwhile
+    office.work(1)
+    (rests,) = office.store.queue.tasks(("resting",), 9)
+    assert (rests.run, rests.outcome, rests.reason) == (steered, "paused", "credential_missing")
+    assert any("is paused (credential_missing): No key. Set it." in text for text in office.said)
+    (ended,) = office.store.queue.tasks(("ended",), 9)
+    assert (ended.run, ended.outcome) == (aborted, "cancelled")
 
 
 def test_a_bug_that_one_run_meets_ends_that_run_alone(

@@ -3,6 +3,7 @@
 from functools import reduce
 from typing import Final, get_args
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +49,7 @@ from headway.domain.runs.messages import Usage
 from headway.domain.runs.outcomes import (
     Cancelled,
     Failed,
+    OutcomeKind,
     Parked,
     Paused,
     Stuck,
@@ -56,11 +58,20 @@ from headway.domain.runs.outcomes import (
     in_words,
     is_rest,
     kind_of,
+    reason_of,
 )
 from headway.domain.runs.parts import ResultsPart, ToldPart
 from headway.domain.runs.stuck import REPEATS_MAX
+from headway.ports.models import ModelProblem
 from tests.support.strategies import of_type
 
+REASONS: Final[dict[ModelProblem, str]] = {
+    "expired": "credential_expired",
+    "unpaid": "credit_spent",
+    "overflow": "context_overflow",
+    "refused": "model_refused",
+    "unusable": "model_unusable",
+}
 ME: Final = Owner(host="here", boot="b", pid=1, started="1")
 events: st.SearchStrategy[RunEvent] = st.one_of([of_type(kind) for kind in get_args(RunEvent)])
 
@@ -257,7 +268,7 @@ def test_a_run_at_rest_can_be_ended_for_good() -> None:
 
 def test_a_transient_failure_is_waited_out_and_many_are_an_error() -> None:
     failure = ModelErred(turn=1, problem="transient", message="429", wait_ms=7)
-    now = told(ModelAsked(turn=1), failure)
+    now = told(ModelAsked(turn=1), failure, limits=Limits(policy="end"))
     assert next_action(now) == CallModel(turn=1, wait_ms=7)
     for _ in range(ERRORS_MAX - 1):
         now = on(now, ModelAsked(turn=1), failure)
@@ -265,6 +276,20 @@ def test_a_transient_failure_is_waited_out_and_many_are_an_error() -> None:
     assert isinstance(action, Stop)
     assert isinstance(action.outcome, Failed)
     assert action.outcome.reason == "model_unavailable"
+
+
+def test_a_model_that_was_unavailable_for_too_long_is_given_as_long_again_after_a_rest() -> None:
+    failure = ModelErred(turn=1, problem="transient", message="529", wait_ms=7)
+    tried = (ModelAsked(turn=1), failure) * (ERRORS_MAX - 1)
+    spent = told(*tried, ModelAsked(turn=1), failure)
+    action = next_action(spent)
+    assert isinstance(action, Stop)
+    assert isinstance(action.outcome, Paused)
+    assert reason_of(action.outcome) == "model_unavailable"
+    resumed = on(spent, RunEnded(outcome=action.outcome), RunResumed(by="me"))
+    assert next_action(resumed) == CallModel(turn=1)
+    assert next_action(on(resumed, *tried)) == CallModel(turn=1, wait_ms=7)
+    assert isinstance(next_action(on(resumed, *tried, ModelAsked(turn=1), failure)), Stop)
 
 
 def test_a_model_that_has_replied_before_is_waited_for_longer() -> None:
@@ -278,19 +303,35 @@ def test_a_model_that_has_replied_before_is_waited_for_longer() -> None:
 
 
 def test_expired_credentials_an_overflow_and_a_refusal_each_have_an_end_of_their_own() -> None:
+    end = Limits(policy="end")
     ends = {}
-    for problem in ("expired", "overflow", "refused", "unusable"):
+    for problem in REASONS:
         now = told(ModelAsked(turn=1), ModelErred(turn=1, problem=problem, message="no"))
-        action = next_action(now)
+        action = next_action(evolve(now, RunResumed(by="me", limits=end)))
         assert isinstance(action, Stop)
         assert isinstance(action.outcome, Failed)
         ends[problem] = action.outcome.reason
-    assert ends == {
-        "expired": "credential_expired",
-        "overflow": "context_overflow",
-        "refused": "model_refused",
-        "unusable": "model_unusable",
-    }
+    assert ends == REASONS
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_what_is_amiss_with_the_model_and_not_with_the_run_is_a_rest_that_says_which(
+    turns: int,
+) -> None:
+    before = (*replied("a"), *ran("a")) * turns
+    rests = {}
+    for problem in REASONS:
+        now = told(*before, ModelAsked(turn=turns + 1))
+        now = on(now, ModelErred(turn=turns + 1, problem=problem, message="no"))
+        action = next_action(now)
+        assert isinstance(action, Stop)
+        if isinstance(action.outcome, Paused):
+            rests[problem] = reason_of(action.outcome)
+            again = on(now, RunEnded(outcome=action.outcome), RunResumed(by="me"))
+            assert next_action(again) == CallModel(turn=turns + 1)
+    assert rests == {"expired": "credential_expired", "unpaid": "credit_spent"} | (
+        {"unusable": "model_unusable"} if turns else {}
+    )
 
 
 def test_a_reply_that_is_a_refusal_is_an_end() -> None:
@@ -364,9 +405,14 @@ def test_every_outcome_has_a_name_and_words_and_only_two_are_a_rest() -> None:
         TimedOut(limit="turns"),
         Stuck(sign="silence", message="quiet"),
         Paused(limit="money"),
+        Paused(by="me"),
+        Paused(failure=Failed(reason="credit_spent", message="no")),
         Parked(gate="g"),
         Cancelled(by="me"),
     )
-    assert len({kind_of(outcome) for outcome in outcomes}) == len(outcomes)
+    assert {kind_of(outcome) for outcome in outcomes} == set(get_args(OutcomeKind))
     assert len({in_words(outcome) for outcome in outcomes}) == len(outcomes)
-    assert [kind_of(each) for each in outcomes if is_rest(each)] == ["paused", "parked"]
+    assert {kind_of(each) for each in outcomes if is_rest(each)} == {"paused", "parked"}
+    assert [reason_of(each) for each in outcomes] == [
+        *(None, "tool_fatal", "turns", "silence", "money", None, "credit_spent", None, None)
+    ]

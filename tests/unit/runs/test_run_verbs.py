@@ -24,6 +24,7 @@ from headway.application.resume_run import resume_run
 from headway.application.retry_run import retry_run
 from headway.application.run_stats import percentile, run_stats
 from headway.application.runs import Held, LeaseTerms, Runs, folded
+from headway.application.show_run import show_run
 from headway.application.steer_run import steer_run
 from headway.domain.errors import InvalidInput, NotFound, PreconditionFailed
 from headway.domain.ids import RunId, digest, task_id
@@ -37,6 +38,7 @@ from headway.domain.runs.events import (
 from headway.domain.runs.limits import Limits
 from headway.domain.runs.messages import Usage
 from headway.domain.runs.outcomes import Failed, Outcome, Parked, Paused, Success
+from headway.ports.models import NamedModel
 from headway.ports.queue import Move, Task
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.recorded_runs import recorded_run
@@ -229,7 +231,7 @@ def test_a_run_that_has_ended_answers_so_and_nothing_is_written(runs: Runs, verb
 def test_a_run_that_never_was_is_not_found(runs: Runs, verb: str, name: str) -> None:
     submit(runs, 1)  # one alone: an empty beginning would be its
     more: dict[str, Callable[[Runs, str], object]] = {
-        "retry": lambda runs, name: retry_run(runs, name, lambda model, _: model),
+        "retry": lambda runs, name: retry_run(runs, name, lambda model, _: NamedModel(name=model)),
         "log": lambda runs, name: read_run_log(runs, name, LogPage()),
         "move": lambda runs, name: move_task(runs, name, NewPosition(end="first")),
     }
@@ -287,7 +289,7 @@ def test_a_grant_that_cannot_be_meant_is_refused(runs: Runs, name: str, bound: i
 def test_a_run_that_has_not_ended_is_not_retried(runs: Runs) -> None:
     submit(runs, 1)
     with pytest.raises(PreconditionFailed, match="has not ended") as caught:
-        retry_run(runs, run(1), lambda model, _: model)
+        retry_run(runs, run(1), lambda model, _: NamedModel(name=model))
     assert caught.value.details["kind"] == "run_unfinished"
 
 
@@ -319,6 +321,21 @@ def test_runs_are_listed_by_state_and_outcome(runs: Runs, clock: FakeClock) -> N
         listed(state="succes")
 
 
+def test_a_row_says_why_its_run_stands_still_for_as_long_as_it_does(runs: Runs) -> None:
+    def reason() -> object:
+        return show_run(runs, run(1))["reason"]
+
+    submit(runs, 1)
+    assert reason() is None
+    end(runs, 1, Paused(failure=Failed(reason="credit_spent", message="no")))
+    assert reason() == "credit_spent"
+    resume_run(runs, run(1), "me")
+    assert reason() is None
+    runs.queue.set_aside(run(1))
+    assert named_run(runs, run(1)).outcome == "error"
+    assert reason() is None, "it has ended for another reason, which is that it cannot be read"
+
+
 @pytest.mark.parametrize(
     ("values", "p50", "p95"),
     [([7], 7, 7), ([1, 2], 1, 2), ([4, 1, 3, 2], 2, 4), (list(range(1, 101)), 50, 95)],
@@ -341,6 +358,7 @@ def test_statistics_count_outcomes_time_steps_and_money(runs: Runs, clock: FakeC
     assert total["runs"] == 5
     assert total["ended"] == 2
     assert total["outcomes"] == {"paused": 1, "success": 2}
+    assert total["reasons"] == {"turns": 1}
     assert total["workedMs"] == {"p50": 3_000, "p95": 9_000}
     assert total["steps"] == {"p50": 1, "p95": 1}
     spent = total["spent"]

@@ -4,7 +4,8 @@ Theory of operation. A place is planned first, made after the plan is recorded, 
 stands on the run's branch in the planned folder is the run's. The work ends as one commit on the
 planned base, whatever the run did to HEAD, to the index or to its branch meanwhile: the commit is
 written from the files and the branch is moved to it in one step, if it is where it was just read.
-The commit carries the run's id as a trailer, and is found by it when it was made before.
+The commit carries the run's id as a trailer, and is found by it when it was made before. In place,
+where HEAD may have been detached meanwhile, it gets a branch of the run in the same step.
 """
 
 import shutil
@@ -62,7 +63,7 @@ class GitWorktrees:
         base = self._base(workspace)
         dirty = self._git.raw(workspace, "status", "--porcelain", "-z", *EVERYTHING).count(b"\0")
         if submitted.in_place:
-            if self._git.ask(workspace, "symbolic-ref", "--quiet", "HEAD") is None:
+            if self._is_detached(workspace):
                 raise _refused(  # the commit at the end would be on no branch
                     "workspace_detached",
                     workspace,
@@ -77,7 +78,7 @@ class GitWorktrees:
                     "Commit or stash them, or leave --in-place out.",
                 )
             return WorktreePlanned(path=workspace, branch=None, base=base)
-        branch = f"{PREFIX}/{submitted.workflow_id}/{run}"
+        branch = _branch_of(run, submitted)
         for name in (branch, PREFIX, f"{PREFIX}/{submitted.workflow_id}"):
             if self._tip(workspace, name):  # git keeps no branch below another
                 raise _refused(
@@ -197,7 +198,10 @@ class GitWorktrees:
         message = commit_message(run, submitted, session)
         words = ("commit-tree", "--no-gpg-sign", tree, "-p", parent)
         commit = self._git.do(path, *words, given=message, **IDENTITY)
-        self._git.do(path, "update-ref", "-m", f"headway: {run}", target, commit, before)
+        moves = f"update {target} {commit} {before}\n"
+        if not own and self._is_detached(path):  # since the plan: no branch would hold the commit
+            moves += f"create refs/heads/{_branch_of(run, submitted)} {commit}\n"
+        self._git.do(path, "update-ref", "-m", f"headway: {run}", "--stdin", given=moves)
         if own:
             self._stand_on(path, target)
         return commit
@@ -269,6 +273,9 @@ class GitWorktrees:
             )
         return base
 
+    def _is_detached(self, path: str) -> bool:
+        return self._git.ask(path, "symbolic-ref", "--quiet", "HEAD") is None
+
     def _tip(self, workspace: str, branch: str) -> str | None:
         """Return the commit of a branch, None when there is none of this name."""
         return self._git.ask(workspace, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
@@ -320,6 +327,10 @@ class GitWorktrees:
 
     def _own_folder(self, path: str) -> Path:
         return Path(self._git.do(path, "rev-parse", "--absolute-git-dir"))
+
+
+def _branch_of(run: RunId, submitted: RunSubmitted) -> str:
+    return f"{PREFIX}/{submitted.workflow_id}/{run}"
 
 
 def commit_message(run: RunId, submitted: RunSubmitted, session: str) -> str:

@@ -7,6 +7,7 @@ gone, and a lease ends by its time.
 
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +33,8 @@ class HostOwners:
     def me(self) -> Owner:
         """Return this process."""
         pid = os.getpid()
-        return Owner(host=self._host, boot=self._boot, pid=pid, started=_started(pid) or UNKNOWN)
+        started = _started(_told_of(pid)) or UNKNOWN
+        return Owner(host=self._host, boot=self._boot, pid=pid, started=started)
 
     def is_gone(self, owner: Owner) -> bool:
         """Tell whether a process is provably gone; False where that cannot be known from here."""
@@ -40,7 +42,8 @@ class HostOwners:
             return False
         if owner.boot != self._boot:  # another boot of this machine, or another machine
             return self._machine != UNKNOWN
-        return _started(owner.pid) != owner.started
+        told = _told_of(owner.pid)
+        return not _is_there(owner.pid) if told is None else _started(told) != owner.started
 
     def end_work_of(self, run: RunId, fence: int) -> int:
         """End what earlier claims of a run left running on this machine; return how many."""
@@ -68,14 +71,28 @@ def _machine() -> str:
         return UNKNOWN
 
 
-def _started(pid: int) -> str | None:
-    """Return when a process started, in ticks since boot; None when there is none, or a dead one.
-
-    A process that ended and waits for its parent to notice does nothing more.
-    """
+def _told_of(pid: int) -> list[str] | None:
+    """Return what the system tells of a process, behind its name; None where it tells nothing."""
     try:
         told = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
         return None
-    state, *fields = told.rpartition(")")[2].split()
-    return None if state in ("Z", "X") else fields[STARTED_FIELD - 1]
+    return told.rpartition(")")[2].split()
+
+
+def _started(told: list[str] | None) -> str | None:
+    """Return when a process started, in ticks since boot; None when there is none, or a dead one.
+
+    A process that ended and waits for its parent to notice does nothing more.
+    """
+    return None if told is None or told[0] in ("Z", "X") else told[STARTED_FIELD]
+
+
+def _is_there(pid: int) -> bool:
+    """Tell whether there is a process, though the system may tell nothing of it (`hidepid`)."""
+    try:
+        with suppress(PermissionError):  # it is another user's
+            os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -41,6 +41,11 @@ WATCHED: Final = (
 )
 
 
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment less whatever looks like a secret and our own settings."""
+    return {name: text for name, text in environment.items() if not SECRET.search(name)}
+
+
 class HostProcesses:
     """Implements `Processes`.
 
@@ -50,12 +55,8 @@ class HostProcesses:
 
     def __init__(self, environment: Mapping[str, str], before: Sequence[str] = ()) -> None:
         self._before = tuple(before)
-        kept = {
-            name: text
-            for name, text in environment.items()
-            if name == MARK or not SECRET.search(name)
-        }
-        self._environment = kept | QUIET
+        mark = {MARK: environment[MARK]} if MARK in environment else {}
+        self._environment = without_secrets(environment) | mark | QUIET
 
     async def run(self, command: str, folder: str, seconds: float) -> Ended:
         """Run a command to its end or to its deadline."""

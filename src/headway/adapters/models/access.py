@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from headway.adapters.models.naming import ModelName
 from headway.domain.errors import InvalidInput
+from headway.ports.models import KEY_MISSING
 
 ANTHROPIC_KEY: Final = "ANTHROPIC_API_KEY"
 ANTHROPIC_URL: Final = "ANTHROPIC_BASE_URL"
@@ -159,7 +160,7 @@ def _missing(name: ModelName, variable: str, what: str) -> InvalidInput:
         f"The model {name.whole!r} cannot be asked: {variable} is not set.",
         remedy=f"Set it where headway runs: export {variable}=... ({what}). "
         "docs/howto/use-a-model.md names what each provider needs.",
-        details={"kind": "model_key_missing", "model": name.whole, "variable": variable},
+        details={"kind": KEY_MISSING, "model": name.whole, "variable": variable},
     )
 
 
@@ -167,7 +168,7 @@ def _unusable(name: ModelName, variable: str, form: str, what: str) -> InvalidIn
     return InvalidInput(
         f"The model {name.whole!r} cannot be asked: {variable} does not hold {form}.",
         remedy=f"Set it again: export {variable}=... ({what}).",
-        details={"kind": "model_key_missing", "model": name.whole, "variable": variable},
+        details={"kind": KEY_MISSING, "model": name.whole, "variable": variable},
     )
 
 
@@ -176,5 +177,5 @@ def _no_credentials(name: ModelName, why: str) -> InvalidInput:
         f"The model {name.whole!r} cannot be asked: {why}.",
         remedy=f"Sign in with `aws sso login`, or set {AWS_PROFILE}, or {AWS_ID} and "
         f"{AWS_SECRET}, or {BEDROCK_KEY}.",
-        details={"kind": "model_key_missing", "model": name.whole, "variable": AWS_ID},
+        details={"kind": KEY_MISSING, "model": name.whole, "variable": AWS_ID},
     )

@@ -97,7 +97,7 @@ class Failures:
         if isinstance(error, TRANSIENT) or status in AGAIN:
             return self._failed("transient", "cannot answer now", error)
         if isinstance(error, ModelQuotaExceededError):
-            return self._failed("unusable", "does not answer: the account has no credit", error)
+            return self._failed("unpaid", "does not answer: the account has no credit", error)
         if isinstance(error, ModelNotFoundError):
             what = "is not a model there, or not for this key"
             return self._failed("unusable", what, error, NAME_ANOTHER)

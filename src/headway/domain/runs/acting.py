@@ -29,6 +29,10 @@ NUDGES_MAX: Final = 3
 ERRORS_MAX: Final = 6  # in a row, before a model counts as unavailable
 ERRORS_ONCE_HEARD_MAX: Final = 30  # where it has replied before: there is work to lose by then
 LOSSES_MAX: Final = 10  # workers in a row, before what they did counts as what ended them
+# What is amiss outside the run, and passes or can be mended there.
+PASSING: Final[frozenset[ErrorReason]] = frozenset(
+    {"credential_expired", "credential_missing", "credit_spent", "model_unavailable"}
+)
 TURNS_KEPT: Final = 4  # the newest, which a summary leaves as they are
 TURNS_REPLACED_MIN: Final = 4  # fewer are not worth a summary while there is room
 
@@ -98,11 +102,22 @@ def next_action(now: Conversation, room: int | None = None) -> Action:
     return _over(now) or _noted(now) or _go_on(now, room)
 
 
+def brought_to(now: Conversation, failure: Failed) -> Failed | Paused:
+    """Return what a failure brings a run to: its end, or a rest until what is amiss was mended.
+
+    A model that was of use before and is not any more has changed, not the run. Where it never
+    was, its name is wrong more likely than anything else, and there is nothing to lose.
+    """
+    once_used = failure.reason == "model_unusable" and now.spent.turns > 0
+    mendable = once_used or failure.reason in PASSING
+    return Paused(failure=failure) if mendable and now.limits.policy == "park" else failure
+
+
 def _over(now: Conversation) -> Stop | None:
     """Return the end that a turn may have brought; the first of several that hold at once wins."""
     failure = _failure(now)
     if failure is not None:
-        return Stop(outcome=failure)
+        return Stop(outcome=brought_to(now, failure))
     found = signs(now.habit)
     if found and not _tells_only(now):
         return Stop(outcome=found[0])
@@ -161,6 +176,7 @@ def _failed_reply(now: Conversation) -> Failed | None:
         return Failed(reason="context_overflow", message=message)
     reasons: dict[str, ErrorReason] = {
         "expired": "credential_expired",
+        "unpaid": "credit_spent",
         "refused": "model_refused",
         "unusable": "model_unusable",
     }

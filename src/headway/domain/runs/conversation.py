@@ -188,6 +188,7 @@ def _with_will(
             if not rests:
                 return replace(after, pause=None)
             step = None if isinstance(after.outcome, Parked) else after.step  # to be told again
+            after = replace(after, erred=None, errors=0)  # what failed may have been mended
             return replace(after, outcome=None, gate=None, pause=None, step=step)
         case _:
             assert_never(event)

@@ -145,7 +145,9 @@ class ModelErred(Value, tag="model_erred", tag_field="event"):
     """The model gave no reply. `wait_ms` is how long to wait before it is asked again."""
 
     turn: int
-    problem: Literal["transient", "expired", "overflow", "refused", "unusable", "malformed"]
+    problem: Literal[
+        "transient", "expired", "unpaid", "overflow", "refused", "unusable", "malformed"
+    ]
     message: str
     wait_ms: int = 0
     duration_ms: int = 0
@@ -226,6 +228,8 @@ class RunEnded(Value, tag="run_ended", tag_field="event"):
 
 class RunResumed(Value, tag="run_resumed", tag_field="event"):
     """A run at rest goes on, with new limits where they were the reason for it.
+
+    What its model failed with before counts no more.
 
     One that was asked to pause and does not rest yet will not. New limits count in either case.
     """

@@ -15,7 +15,8 @@ class Limits(Value):
 
     `tokens` counts those written by the model and those it read that no cache held. `money` is in
     millionths of a US dollar. `seconds` is time at work: replies and tools, not waiting in a queue.
-    `policy` says what a run does at a limit: it ends, or it parks and can be resumed.
+    `policy` says what a run does at a limit, and when its model cannot be asked any more through no
+    fault of the run: it ends, or it parks and can be resumed.
     """
 
     turns: int | None = 200

@@ -12,6 +12,8 @@ Sign: TypeAlias = Literal["repetition", "no_progress", "silence"]
 ErrorReason: TypeAlias = Literal[
     "ended_early",
     "credential_expired",
+    "credential_missing",
+    "credit_spent",
     "context_overflow",
     "worktree_gone",
     "workers_lost",
@@ -52,10 +54,14 @@ class Stuck(Value, tag="stuck"):
 
 
 class Paused(Value, tag="paused"):
-    """The run rests until somebody resumes it: a limit under the policy `park`, or a person."""
+    """The run rests until somebody resumes it: by a person's wish, or under the policy `park`.
+
+    There a limit was reached, or `failure` is what would have been its end otherwise.
+    """
 
     limit: Limit | None = None
     by: str | None = None
+    failure: Failed | None = None
 
 
 class Parked(Value, tag="parked"):
@@ -100,17 +106,36 @@ def is_rest(outcome: Outcome) -> bool:
     return isinstance(outcome, Paused | Parked)
 
 
+def reason_of(outcome: Outcome) -> str | None:
+    """Return why a run stopped, in one word; None where its outcome alone says it."""
+    match outcome:
+        case Failed(reason=reason, code=code):
+            return code or reason
+        case TimedOut(limit=limit):
+            return limit
+        case Stuck(sign=sign):
+            return sign
+        case Paused(limit=limit, failure=failure):
+            return reason_of(failure) if failure else limit
+        case Success() | Parked() | Cancelled():
+            return None
+        case _:
+            assert_never(outcome)
+
+
 def in_words(outcome: Outcome) -> str:
     """Return the outcome as the rest of a sentence that begins with "The run"."""
     match outcome:
         case Success(commit=commit):
             return f"succeeded with commit {commit}" if commit else "succeeded without a change"
-        case Failed(reason=reason, message=message, code=code):
-            return f"failed ({code or reason}): {message}"
+        case Failed(message=message):
+            return f"failed ({reason_of(outcome)}): {message}"
         case TimedOut(limit=limit):
             return f"reached its limit of {limit}"
         case Stuck(sign=sign, message=message):
             return f"was stuck ({sign}): {message}"
+        case Paused(failure=Failed(message=message)):
+            return f"is paused ({reason_of(outcome)}): {message}"
         case Paused(limit=limit, by=by):
             return f"is paused at its limit of {limit}" if limit else f"was paused by {by}"
         case Parked(gate=gate):
