@@ -18,7 +18,7 @@ from headway.adapters.storage.sqlite import open_sqlite
 from headway.adapters.storage.store import Store
 from headway.domain.events import Gap, GapRecorded
 from headway.domain.ids import WorkflowHash, digest, session_id, session_stream
-from headway.domain.words import words_of
+from headway.domain.words import parted
 from headway.ports.ledger import Write
 from headway.ports.sessions import SessionQuery, SessionSummary
 
@@ -100,7 +100,7 @@ def _append(store: Store, number: int, texts: list[str]) -> None:
         expected_version=0,
         events=(EVENT,) * len(texts),
         summary=summary,
-        words=words_of(" ".join(texts)),
+        words=parted(" ".join(texts)),
     )
     store.ledger.append(write)
 

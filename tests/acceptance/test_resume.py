@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from headway.application.requests import Reply, ResumeSession
 from headway.domain.ids import digest, session_stream
 from headway.domain.tokens import NONCE_BYTES
-from headway.domain.words import words_of
+from headway.domain.words import parted
 from headway.ports.ledger import Write
 from headway.ports.sessions import SessionSummary
 from tests.support.front_door import FrontDoor, open_front_door
@@ -39,7 +39,7 @@ def seed(door: FrontDoor, number: int, **given: str | None) -> SessionSummary:
             expected_version=0,
             events=a_write().events,
             summary=summary,
-            words=words_of(f"{summary.goal}\n{summary.recap}\n{summary.workflow_name}"),
+            words=parted(f"{summary.goal}\n{summary.recap}\n{summary.workflow_name}"),
         )
     )
     return summary

@@ -3,7 +3,7 @@ from msgspec.structs import replace
 
 from headway.adapters.storage.store import Store
 from headway.domain.ids import SessionId, digest
-from headway.domain.words import words_of
+from headway.domain.words import parted
 from headway.ports.sessions import SessionQuery, SessionSummary
 from tests.fakes.time_and_chance import FakeClock
 from tests.support.writes import SESSION, a_session, a_summary, a_write
@@ -14,7 +14,7 @@ REPOSITORY = digest(b"repository")
 def keep(store: Store, *summaries: SessionSummary) -> None:
     for summary in summaries:
         said = f"{summary.goal} {summary.recap} {summary.workflow_id} {summary.workflow_name}"
-        write = replace(a_write(session=summary.session), summary=summary, words=words_of(said))
+        write = replace(a_write(session=summary.session), summary=summary, words=parted(said))
         store.ledger.append(write)
 
 

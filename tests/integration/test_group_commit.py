@@ -1,5 +1,6 @@
 """Writes that come at once: one commit for many, each caller gets what its own write came to."""
 
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -55,10 +56,14 @@ def at_once(database: SqliteDatabase, *works: Work) -> list[Future[int]]:
         done = []
         for number, work in enumerate(works, 1):
             done.append(pool.submit(database.write, work))
-            while waiting(database) < number:
-                threading.Event().wait(0.001)
+            until_waiting(database, number)
         go.set()
     return done
+
+
+def until_waiting(database: SqliteDatabase, number: int) -> None:
+    while waiting(database) != number:
+        threading.Event().wait(0.001)
 
 
 def waiting(database: SqliteDatabase) -> int:
@@ -156,6 +161,92 @@ def test_too_many_that_wait_are_refused(
     monkeypatch.setattr(group_commit, "WAIT_SECONDS", 0.2)
     assert database.write(hold) == 0
     assert refused
+
+
+class Interruption:
+    """Strikes the main thread, which runs the test, as Ctrl-C would."""
+
+    def __init__(self) -> None:
+        self.told = threading.Event()
+
+    def strike(self) -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+        self.told.wait()
+
+    def raise_it(self, _number: int, _frame: object) -> None:
+        self.told.set()
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def interruption() -> Iterator[Interruption]:
+    interruption = Interruption()
+    before = signal.signal(signal.SIGUSR1, interruption.raise_it)
+    yield interruption
+    signal.signal(signal.SIGUSR1, before)
+
+
+def test_one_that_is_interrupted_before_its_turn_leaves_the_others_theirs(
+    database: SqliteDatabase, interruption: Interruption
+) -> None:
+    go, begun = threading.Event(), threading.Event()
+
+    def hold(_: Cursor) -> int:
+        begun.set()
+        go.wait()
+        return -1
+
+    def interrupt(pool: ThreadPoolExecutor) -> Future[int]:
+        until_waiting(database, 1)
+        behind = pool.submit(database.write, keeping(2))
+        until_waiting(database, 2)
+        interruption.strike()
+        until_waiting(database, 1)
+        go.set()
+        return behind
+
+    with ThreadPoolExecutor(3) as pool:
+        pool.submit(database.write, hold)
+        begun.wait()
+        interrupting = pool.submit(interrupt, pool)
+        with pytest.raises(KeyboardInterrupt):
+            database.write(keeping(1))
+        assert interrupting.result().result() == 2
+    assert kept(database) == [2]
+
+
+def test_one_that_is_interrupted_in_its_turn_is_kept_and_so_are_the_others(
+    database: SqliteDatabase, interruption: Interruption
+) -> None:
+    go, begun = threading.Event(), threading.Event()
+
+    def hold(_: Cursor) -> int:
+        begun.set()
+        go.wait()
+        return -1
+
+    def lead(cursor: Cursor) -> int:
+        interruption.strike()  # while this leads the one that is struck
+        return keeping(0)(cursor)
+
+    def queue_around(pool: ThreadPoolExecutor) -> Future[int]:
+        until_waiting(database, 2)
+        behind = pool.submit(database.write, keeping(2))
+        until_waiting(database, 3)
+        go.set()
+        return behind
+
+    with ThreadPoolExecutor(4) as pool:
+        pool.submit(database.write, hold)
+        begun.wait()
+        leading = pool.submit(database.write, lead)
+        until_waiting(database, 1)
+        queueing = pool.submit(queue_around, pool)
+        with pytest.raises(KeyboardInterrupt):
+            database.write(keeping(1))
+        assert leading.result() == 0
+        assert queueing.result().result() == 2
+    assert kept(database) == [0, 1, 2]
 
 
 def test_closing_waits_for_the_writes_that_are_there(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from headway.domain.events import (
 )
 from headway.domain.ids import Digest
 from headway.domain.state import SessionState
-from headway.domain.words import words_of
+from headway.domain.words import parted, words_in
 from headway.domain.workflow import Workflow
 
 _BRINGS_NOTES: Final = (StepAdvanced, AdvanceBlocked, GateOpened)
@@ -25,15 +25,18 @@ _BRINGS_NOTES: Final = (StepAdvanced, AdvanceBlocked, GateOpened)
 BlobReader = Callable[[Digest], bytes | None]
 
 
-def words_brought(events: Iterable[Event], workflow: Workflow, blob: BlobReader) -> frozenset[str]:
-    """Return the words of these events; `blob` gives the bytes of notes that are kept as one."""
-    found: list[frozenset[str]] = []
+def words_brought(events: Iterable[Event], workflow: Workflow, blob: BlobReader) -> str:
+    """Return the words of these events, parted by blanks as `domain.words` has them.
+
+    `blob` gives the bytes of notes that are kept as one.
+    """
+    found: list[str] = []
     for event in events:
         if isinstance(event, SessionStarted):
-            found.append(words_of(f"{event.goal}\n{event.workflow_id}\n{workflow.name}"))
+            found.append(parted(f"{event.goal}\n{event.workflow_id}\n{workflow.name}"))
         elif isinstance(event, _BRINGS_NOTES):
-            found.append(_words_in(event.output.notes, blob))
-    return frozenset().union(*found)
+            found.append(_words_of_notes(event.output.notes, blob))
+    return " ".join(found)
 
 
 def words_in_state(state: SessionState, workflow: Workflow, blob: BlobReader) -> frozenset[str]:
@@ -41,12 +44,12 @@ def words_in_state(state: SessionState, workflow: Workflow, blob: BlobReader) ->
     outcomes = (attempt.outcome for attempt in state.attempts.values())
     # What passed a gate is handed on by the event that the gate's answer led to.
     events = [state.started, *outcomes]
-    return words_brought((event for event in events if event is not None), workflow, blob)
+    return words_in(words_brought((each for each in events if each is not None), workflow, blob))
 
 
-def _words_in(notes: Content | None, blob: BlobReader) -> frozenset[str]:
+def _words_of_notes(notes: Content | None, blob: BlobReader) -> str:
     if notes is None:
-        return frozenset()
+        return ""
     if not notes.blob:
-        return words_of(str(notes.inline))
-    return words_of((blob(notes.digest) or b"").decode(errors="replace"))
+        return parted(str(notes.inline))
+    return parted((blob(notes.digest) or b"").decode(errors="replace"))

@@ -78,9 +78,9 @@ class Write(Value):
 
     `attempts` are inserted, or replace the row of the same nonce. `standings` are nodes whose
     standing this write changes: every attempt on them, known to the caller or not, is set to it.
-    `gates` are opened, `decided` are the gates (the versions of their opening) that close. `words`
-    (of `domain.words`) are added to those the stream's session is found by. `lease` is the claim of
-    the run that drives the session, where one does.
+    `gates` are opened, `decided` are the gates (the versions of their opening) that close. `words`,
+    parted by blanks (see `domain.words`), are added to those the stream's session is found by.
+    `lease` is the claim of the run that drives the session, where one does.
     """
 
     stream: StreamId
@@ -92,7 +92,7 @@ class Write(Value):
     standings: tuple[Standing, ...] = ()
     gates: tuple[GateRow, ...] = ()
     decided: tuple[int, ...] = ()
-    words: frozenset[str] = frozenset()
+    words: str = ""
     lease: Lease | None = None
 
 

@@ -59,7 +59,7 @@ class SqlCustody:
                 statements.KEEP_BLOB, [(raw_digest(blob.digest), blob.data) for blob in blobs]
             )
             _project(cursor, key, projections)
-            return self._search.add(cursor, key, projections.words)
+            return self._search.add(cursor, key, " ".join(projections.words))
 
         def kept(cursor: Cursor, _due: bool) -> bool:  # noqa: FBT001  what the work returned
             return _one(cursor, statements.STREAM_HEAD, stream) is not None
@@ -78,7 +78,7 @@ class SqlCustody:
             key = int(row[0])
             _project(cursor, key, projections)
             self._search.drop(cursor, key)
-            return self._search.add(cursor, key, projections.words)
+            return self._search.add(cursor, key, " ".join(projections.words))
 
         if self._database.write(work):
             self._search.fold()

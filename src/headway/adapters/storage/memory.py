@@ -41,7 +41,7 @@ from headway.domain.ids import (
     session_stream,
 )
 from headway.domain.runs.events import RunEvent
-from headway.domain.words import Asked, asked_in, holds
+from headway.domain.words import Asked, asked_in, holds, words_in
 from headway.ports.clock import Clock, Entropy
 from headway.ports.keyring import Keys
 from headway.ports.ledger import AttemptRow, Conflict, Recorded, Write
@@ -99,9 +99,9 @@ class MemoryLedger:
                 kept.attempts[row.nonce] = replace(row, node=old.node, attempt=old.attempt)
             self._move_standings(write)
             self._keep_gates(write, sealed[-1].recorded_at)
-            if write.words:
+            if words := words_in(write.words):
                 before = kept.words.get(write.stream, frozenset())
-                kept.words[write.stream] = before | write.words
+                kept.words[write.stream] = before | words
             if write.summary is not None:
                 self._keep_summary(write.summary, sealed[-1].recorded_at)
         return recorded(write.stream, sealed)

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from headway.adapters.storage.database import Cursor, Database, SqlValue
 from headway.domain.errors import Fault
-from headway.domain.words import Asked
+from headway.domain.words import Asked, words_in
 
 FOLD_EVERY: Final = 128
 FOLD_MAX: Final = 512  # taken in one transaction
@@ -70,11 +70,11 @@ class Search:
         self._database = database
         self._index = index
 
-    def add(self, cursor: Cursor, stream: int, words: frozenset[str]) -> bool:
-        """Add words to a stream's; tell whether it is time to `fold`."""
-        if not words:
+    def add(self, cursor: Cursor, stream: int, words: str) -> bool:
+        """Add words, parted by blanks, to a stream's; tell whether it is time to `fold`."""
+        if not words.strip():
             return False
-        cursor.execute(_WAIT, (stream, " ".join(words)))
+        cursor.execute(_WAIT, (stream, words))
         row = cursor.fetchone()
         assert row is not None
         return int(row[0]) % FOLD_EVERY == 0
@@ -120,7 +120,7 @@ class Search:
         cursor.execute(_WAITING_OF, (stream,))
         waiting = [str(row[0]) for row in cursor.fetchall()]
         found = self._index.words(cursor, *_range(stream))
-        return frozenset(found.union(*(words.split() for words in waiting)))
+        return frozenset(found.union(*map(words_in, waiting)))
 
     def is_sound(self, cursor: Cursor) -> bool:
         """Tell whether the index holds what is kept beside it."""
@@ -130,14 +130,14 @@ class Search:
         self._index.hold(cursor)
         cursor.execute(_TAKE, (FOLD_MAX,))
         taken = cursor.fetchall()
-        words: dict[int, set[str]] = {}
-        for stream, added in taken:
-            words.setdefault(int(stream), set()).update(str(added).split())
-        for stream in sorted(words):
+        texts: dict[int, list[str]] = {}
+        for stream, words in taken:
+            texts.setdefault(int(stream), []).append(str(words))
+        for stream in sorted(texts):
             first, last = _range(stream)
             cursor.execute(_LAST, (first, last))
             row = cursor.fetchone()
-            entry, own = first, words[stream]
+            entry, own = first, words_in(" ".join(texts[stream]))
             if row is not None and row[0] is not None:
                 entry = int(row[0])
                 before = self._index.words(cursor, entry, entry)
