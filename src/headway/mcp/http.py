@@ -60,6 +60,7 @@ ACCEPTED: Final = 202
 logger = logging.getLogger(__name__)
 
 Headers = Mapping[str, str]
+Params = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +164,8 @@ class McpOverHttp:
         method, params = frame.message["method"], frame.message.get("params")
         assert isinstance(method, str)
         assert params is None or isinstance(params, dict)
-        # The library's `serve_one` would close the connection too. Nothing of ours opens anything
-        # on one, and closing nothing, under a time limit, is a tenth of a call.
-        runner = ServerRunner(self._server, connection, lifespan_state={})
         try:
-            result = await runner.on_request(_Exchange(frame.request), method, params)
+            result = await self._ask(connection, _Exchange(frame.request), method, params)
             data = msgspec.json.encode({"jsonrpc": "2.0", "id": frame.request, "result": result})
         except Exception as error:  # noqa: BLE001 - told to the client; what is a bug is logged there
             told = modern_error_data(error)
@@ -175,6 +173,21 @@ class McpOverHttp:
             modern = connection.protocol_version in MODERN_PROTOCOL_VERSIONS
             return _error(frame.request, told, _status(told) if modern else OK)
         return _Answer(OK, data)
+
+    async def _ask(
+        self, connection: Connection, exchange: _Exchange, method: str, params: Params
+    ) -> dict[str, Any]:
+        """Have the library's kernel serve one request, as its `serve_one` does.
+
+        That would close the connection as well, where nothing of ours opened anything, and leave a
+        cycle behind for each call: some twenty objects, for which the collector would stop all
+        calls again and again.
+        """
+        runner = ServerRunner(self._server, connection, lifespan_state={})
+        try:
+            return await runner.on_request(exchange, method, params)
+        finally:
+            del runner.on_request  # kept in the runner once asked for, and it holds the runner
 
 
 def _bad_form(method: str, headers: Headers) -> Refusal | None:
