@@ -6,7 +6,6 @@
 import os
 import sys
 from io import TextIOWrapper
-from pathlib import Path
 
 
 def main() -> None:
@@ -17,7 +16,8 @@ def main() -> None:
     from headway.cli.stdout import Stdout
 
     if sys.stdout is None:  # it is closed; whatever is opened next must not take its place
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the process
+        # As long as the process; pathlib is more to import than all that --help needs besides click.
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout = Stdout(sys.stdout)
     if isinstance(sys.stderr, TextIOWrapper):

@@ -15,6 +15,7 @@ from headway.application.requests import Json, JsonObject
 from headway.mcp.lines import LINE_BYTES_MAX
 
 SERVER = Path(__file__).parents[1] / "support" / "fake_verbs_server.py"
+TRACED = ["-m", "tests.support.traced_server"]
 PROTOCOL_VERSION = "2025-06-18"
 EXIT_SECONDS_MAX = 30
 
@@ -132,6 +133,24 @@ def test_a_reply_comes_as_structure_and_as_text(client: Client) -> None:
     assert result.structured_content == {"action": "attach", "path": "/p"}
     assert result.text() == '{"action": "attach", "path": "/p"}'
     assert not result.is_error
+
+
+def test_a_call_is_traced_for_who_collects_spans() -> None:
+    process = subprocess.Popen(
+        [sys.executable, *TRACED],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=SERVER.parents[2],
+    )
+    with process:
+        client = Client(process)
+        client.shake_hands()
+        assert not client.ask("resume_session", {"workspacePath": "/w"}).is_error
+        client.stdin.close()
+        assert process.stderr is not None
+        assert b"span tools/call resume_session\n" in process.stderr.read()
+    assert process.returncode == 0
 
 
 def test_stray_prints_do_not_reach_the_client(client: Client) -> None:

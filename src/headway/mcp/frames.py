@@ -180,12 +180,7 @@ def _check_nesting(text: str) -> None:
 
 def _parse(text: str) -> Json:
     try:
-        message: Json = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_float=_float,
-        )
+        message: Json = DECODER.decode(text)
     except (json.JSONDecodeError, RecursionError) as error:
         where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
         raise _Refused(
@@ -246,6 +241,12 @@ def _check_surrogates(message: Json) -> None:
             "A text of the message holds half of a surrogate pair, which is no character.",
             "Send both halves or the character itself; cut texts between characters.",
         ) from error
+
+
+# Made once: to make it takes as long as to read a small frame.
+DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+)
 
 
 def _envelope(message: Json) -> Frame | Rejection:

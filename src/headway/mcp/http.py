@@ -3,12 +3,12 @@
 Nothing is kept between requests, for a client of either era: there is no session id that could die
 with the server, so clients outlive its restarts. An answer is plain JSON, never a stream. A body is
 read by the same strict rule as a line on stdio; what the library would refuse without a reason is
-refused here with one. What a message means is the library's business (`serve_one`).
+refused here with one. What a message means is the library's business (`ServerRunner`).
 """
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
@@ -16,7 +16,7 @@ import anyio.to_thread
 import msgspec
 from mcp.server.connection import Connection
 from mcp.server.lowlevel import Server
-from mcp.server.runner import modern_error_data, serve_one
+from mcp.server.runner import ServerRunner, modern_error_data
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.inbound import (
@@ -51,6 +51,8 @@ from headway.mcp.refusals import (
 INLINE_BYTES_MAX: Final = 128 * 1024  # a longer body is parsed in a thread: the loop must not wait
 JSON_TYPES: Final = frozenset({"application/json", "application/*", "*/*"})
 TRANSPORT: Final = TransportContext(kind="streamable-http", can_send_request=False)
+# One for all exchanges, for it is never set: no later message can name a request of this transport.
+NOT_CANCELLED: Final = anyio.Event()
 
 OK: Final = 200
 ACCEPTED: Final = 202
@@ -58,6 +60,7 @@ ACCEPTED: Final = 202
 logger = logging.getLogger(__name__)
 
 Headers = Mapping[str, str]
+Params = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class _Exchange:
     transport: TransportContext = TRANSPORT
     can_send_request: bool = False
     message_metadata: None = None
-    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+    cancel_requested: anyio.Event = NOT_CANCELLED
 
     async def send_raw_request(
         self,
@@ -161,11 +164,8 @@ class McpOverHttp:
         method, params = frame.message["method"], frame.message.get("params")
         assert isinstance(method, str)
         assert params is None or isinstance(params, dict)
-        exchange = _Exchange(frame.request)
         try:
-            result = await serve_one(
-                self._server, exchange, method, params, connection=connection, lifespan_state={}
-            )
+            result = await self._ask(connection, _Exchange(frame.request), method, params)
             data = msgspec.json.encode({"jsonrpc": "2.0", "id": frame.request, "result": result})
         except Exception as error:  # noqa: BLE001 - told to the client; what is a bug is logged there
             told = modern_error_data(error)
@@ -173,6 +173,21 @@ class McpOverHttp:
             modern = connection.protocol_version in MODERN_PROTOCOL_VERSIONS
             return _error(frame.request, told, _status(told) if modern else OK)
         return _Answer(OK, data)
+
+    async def _ask(
+        self, connection: Connection, exchange: _Exchange, method: str, params: Params
+    ) -> dict[str, Any]:
+        """Have the library's kernel serve one request, as its `serve_one` does.
+
+        That would close the connection as well, where nothing of ours opened anything, and leave a
+        cycle behind for each call: some twenty objects, for which the collector would stop all
+        calls again and again.
+        """
+        runner = ServerRunner(self._server, connection, lifespan_state={})
+        try:
+            return await runner.on_request(exchange, method, params)
+        finally:
+            del runner.on_request  # kept in the runner once asked for, and it holds the runner
 
 
 def _bad_form(method: str, headers: Headers) -> Refusal | None:

@@ -11,6 +11,7 @@ from typing import Final
 from headway.application.requests import Json, JsonObject
 
 DESCRIPTION_SHOWN_MAX: Final = 300
+ENCODER: Final = json.JSONEncoder(ensure_ascii=False)  # made once, for every call of a reply
 
 
 def render_reply(tool: str, reply: JsonObject) -> str:
@@ -280,7 +281,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _json(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return ENCODER.encode(value)
 
 
 def _text(holder: JsonObject, key: str) -> str:

@@ -8,7 +8,7 @@ traceback and told to the caller without internals.
 import logging
 from collections.abc import Mapping
 from functools import partial
-from typing import Final, NamedTuple, Protocol, assert_never
+from typing import Final, NamedTuple, Protocol, TypeAlias, assert_never
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -16,7 +16,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
-    CallToolResult,
     GetPromptRequestParams,
     GetPromptResult,
     InputRequiredResult,
@@ -27,9 +26,9 @@ from mcp.types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
-    TextContent,
 )
 from msgspec.structs import replace
+from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
 from headway.application.faults import Fault, fault_reply, internal_fault
 from headway.application.requests import (
@@ -37,6 +36,7 @@ from headway.application.requests import (
     ContinueWorkflow,
     DecideGate,
     InspectWorkflow,
+    Json,
     JsonObject,
     ListWorkflows,
     ManageWorkflowSource,
@@ -63,6 +63,10 @@ GATES_WISH: Final = "headway/gates"
 LONG_CALLS_AT_ONCE_MAX: Final = 64  # these wait for checks, and for each other
 
 logger = logging.getLogger(__name__)
+
+# The result of a tool call as the protocol has it: the library makes a copy of it for each era,
+# whether it is given this or a model, and to make a model first costs as much again.
+ToolResult: TypeAlias = dict[str, Json]
 
 
 class People(Protocol):
@@ -136,7 +140,7 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     ) -> ListToolsResult:
         return ListToolsResult(tools=tool_list())
 
-    async def answered(call: Call) -> CallToolResult:
+    async def answered(call: Call) -> ToolResult:
         soon = await threads.run(partial(answer_soon, verbs, call, user_home))
         if soon is not None:
             return soon
@@ -144,7 +148,7 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
 
     async def call_tool(
         context: ServerRequestContext, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> ToolResult | InputRequiredResult:
         call = _call(params, context.meta or {})
         result = await answered(call)
         gate = _gate_of(result)
@@ -166,20 +170,27 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     ) -> ReadResourceResult:
         return await threads.run(partial(_read, verbs, str(params.uri), user_home))
 
-    return Server(
+    server = Server(
         SERVER_NAME,
         version=version,
         title="Headway",
         instructions=INSTRUCTIONS,
-        get_tool_input_schema=lambda _name: None,  # spares a tools/list before every call
         on_list_tools=list_tools,
-        on_call_tool=call_tool,
         on_list_resources=_list_resources,
         on_list_resource_templates=_list_templates,
         on_read_resource=read,
         on_list_prompts=_list_prompts,
         on_get_prompt=_get_prompt,
     )
+    server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
+    _spare_spans(server)
+    return server
+
+
+def _spare_spans(server: Server) -> None:
+    """Have no span made of each message where nobody collects them: that is a tenth of a call."""
+    if isinstance(get_tracer_provider(), ProxyTracerProvider):
+        server.middleware.clear()  # of what the library puts there by itself: its tracing alone
 
 
 async def _list_resources(
@@ -227,19 +238,19 @@ def _protocol_error(fault: Fault, method: str, user_home: str) -> MCPError:
     return MCPError(INVALID_PARAMS, f"{reply['message']} {fault.remedy}", data)
 
 
-def answer(verbs: Verbs, call: Call, user_home: str) -> CallToolResult:
+def answer(verbs: Verbs, call: Call, user_home: str) -> ToolResult:
     """Call a verb and return its reply, or the fault it ended in, as a tool result."""
     result = _answer(verbs, call, user_home, patient=True)
     assert result is not None
     return result
 
 
-def answer_soon(verbs: Verbs, call: Call, user_home: str) -> CallToolResult | None:
+def answer_soon(verbs: Verbs, call: Call, user_home: str) -> ToolResult | None:
     """Answer as `answer` does; None, and nothing is done, when that takes long."""
     return _answer(verbs, call, user_home, patient=False)
 
 
-def _answer(verbs: Verbs, call: Call, user_home: str, *, patient: bool) -> CallToolResult | None:
+def _answer(verbs: Verbs, call: Call, user_home: str, *, patient: bool) -> ToolResult | None:
     tool = call.tool
     try:
         if tool not in INPUT_SCHEMAS:
@@ -298,8 +309,8 @@ def _shown(people: People, gate: str) -> Reply | None:
         return None
 
 
-def _gate_of(result: CallToolResult) -> str | None:
-    reply = result.structured_content
+def _gate_of(result: ToolResult) -> str | None:
+    reply = result["structuredContent"]
     if not isinstance(reply, dict) or reply.get("kind") != "gate_checkpoint":
         return None
     return str(reply["gateId"])
@@ -315,12 +326,15 @@ def _call(params: CallToolRequestParams, meta: Mapping[str, object]) -> Call:
     )
 
 
-def _fault_result(fault: Fault, user_home: str) -> CallToolResult:
+def _fault_result(fault: Fault, user_home: str) -> ToolResult:
     envelope = fault_reply(fault, user_home)
     return _result(envelope, render_fault(envelope), is_error=True)
 
 
-def _result(structured: Reply, text: str, *, is_error: bool = False) -> CallToolResult:
-    return CallToolResult(
-        content=[TextContent(text=text)], structured_content=structured, is_error=is_error
-    )
+def _result(structured: Reply, text: str, *, is_error: bool = False) -> ToolResult:
+    return {
+        "resultType": "complete",
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": structured,
+        "isError": is_error,
+    }

@@ -68,4 +68,5 @@ class Threads:
     def _work(self) -> None:
         while True:
             self._waiting.get().make()
-            self._free.release()
+            if self._started < self._most:  # else nobody asks any more who is free
+                self._free.release()
