@@ -20,6 +20,8 @@ def main() -> None:
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the process
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout = Stdout(sys.stdout)
+        # How wide the terminal is, is asked of the first stdout; that one has lost its file now.
+        sys.__stdout__ = sys.stdout  # type: ignore[misc] # no other way to tell shutil
     if isinstance(sys.stderr, TextIOWrapper):
         sys.stderr.reconfigure(errors="replace")  # as stdout
     cli.main(prog_name="headway")

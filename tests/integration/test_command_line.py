@@ -2,13 +2,15 @@
 
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -234,6 +236,31 @@ def test_a_terminal_without_utf8_gets_ascii(home: Path) -> None:
         drawn = run(home, *command, PYTHONIOENCODING="ascii")
         assert drawn.returncode == 0, drawn.stderr
         assert drawn.stdout.isascii()
+
+
+@pytest.mark.parametrize("words", ["sessions show", "status", "doctor", "run --help"])
+def test_on_a_terminal_no_line_is_wider_than_the_terminal(home: Path, words: str) -> None:
+    main, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 64))
+    own = {name: text for name, text in environment(home).items() if name != "COLUMNS"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "headway", *words.split()],
+        env=own | {"NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+    ) as process:
+        os.close(terminal)
+        shown = b""
+        with suppress(OSError):  # how a terminal ends when the last process on it left
+            while part := os.read(main, 65_536):
+                shown += part
+    os.close(main)
+    lines = shown.decode().splitlines()
+    examples = next((at for at, line in enumerate(lines) if line.strip() == "Examples:"), None)
+    widths = [len(line) for line in lines[:examples] if "/" not in line]
+    assert 48 < max(widths) <= 64
 
 
 def test_colour_is_for_terminals_alone(home: Path) -> None:

@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -397,10 +398,11 @@ def test_tab_completes_the_ids_of_runs(home: Home) -> None:
 def test_on_a_terminal_one_line_stands_and_is_gone_after_ctrl_c(home: Home) -> None:
     words = [*RUN, "--model", f"scripted:{home.folder / 'slow.yaml'}"]
     main, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 60))
     with subprocess.Popen(
         [sys.executable, "-m", "headway", *words],
         cwd=home.repo,
-        env=home.environment | {"TERM": "xterm", "COLUMNS": "60", "PYTHONIOENCODING": "utf-8"},
+        env=home.environment | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"},
         stdin=terminal,
         stdout=subprocess.PIPE,
         stderr=terminal,
