@@ -225,6 +225,26 @@ def test_a_server_that_does_not_answer_is_told_with_1(home: Path) -> None:
     assert "does not answer" in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        ("run", "`headway workflows list` shows what there is."),
+        ("run hw.bug-fix --goal x", "Write PROVIDER:NAME, such as anthropic:claude-sonnet-4-5."),
+        ("workflows graph", "`headway workflows list` shows what there is."),
+        ("export", "`headway sessions list` shows the ids."),
+        ("runs wait", "`headway runs list` shows the ids."),
+        ("worktrees patch", "`headway runs list` shows the ids."),
+        ("gates show", "`headway gates list` shows what waits."),
+    ],
+)
+def test_who_leaves_out_a_name_is_told_where_to_find_one(
+    home: Path, words: str, where: str
+) -> None:
+    ran = run(home, *words.split())
+    assert ran.returncode == 2
+    assert ran.stderr.endswith(f"{where}\n")
+
+
 def test_status_counts_sessions_and_names_the_latest(home: Path) -> None:
     told = run(home, "status").stdout
     assert "sessions  2: 1 in progress, 1 complete" in told
@@ -250,7 +270,7 @@ def test_on_a_terminal_no_line_is_wider_than_the_terminal(home: Path, words: str
         stdin=subprocess.DEVNULL,
         stdout=terminal,
         stderr=subprocess.PIPE,
-    ) as process:
+    ):
         os.close(terminal)
         shown = b""
         with suppress(OSError):  # how a terminal ends when the last process on it left

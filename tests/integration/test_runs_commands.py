@@ -166,7 +166,7 @@ def test_what_cannot_be_meant_is_refused_by_code_and_nothing_is_kept(
         ("two-step", "QUICK", "NOT_FOUND", "two-steps"),
         ("broken", "QUICK", "PRECONDITION_FAILED", "cannot be started"),
         ("two-steps", "scriptd:x", "VALIDATION_ERROR", "scripted"),
-        ("two-steps", "scripted", "VALIDATION_ERROR", "PROVIDER:MODEL"),
+        ("two-steps", "scripted", "VALIDATION_ERROR", "PROVIDER:NAME"),
         ("two-steps", "scripted:../none.yaml", "VALIDATION_ERROR", "none.yaml"),
         ("two-steps", "anthropic:claude-sonnet-4-5", "VALIDATION_ERROR", "ANTHROPIC_API_KEY"),
     ],
@@ -337,6 +337,9 @@ def test_a_record_of_a_run_plays_back_to_the_same_outcome_and_tree(home: Home) -
     assert done.exit_code == 0, done.stderr
     assert f"scripted:{record}" in done.stderr
     assert record.read_text() == home.ask("runs", "record", first).stdout
+    again = home.ask("runs", "record", first, "-o", str(record))
+    assert (again.exit_code, "is there already" in again.stderr) == (1, True)
+    assert home.ask("runs", "record", first, "-o", str(record), "--force").exit_code == 0
     assert home.ask(*RUN, "--model", f"scripted:{record}").exit_code == 0
     second = home.listed()[0]["run"]
     trees = [
