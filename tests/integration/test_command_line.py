@@ -225,6 +225,28 @@ def test_a_server_that_does_not_answer_is_told_with_1(home: Path) -> None:
     assert "does not answer" in ran.stdout
 
 
+@pytest.mark.parametrize("words", ["workflows list", "run x --goal x --model scripted:x.yaml"])
+def test_in_a_folder_that_was_removed_a_command_says_so(
+    home: Path, tmp_path: Path, words: str
+) -> None:
+    (tmp_path / "gone").mkdir()
+    ran = subprocess.run(
+        [
+            "sh",
+            "-c",
+            f"cd gone && rmdir ../gone && exec {sys.executable} -m headway {words} --json",
+        ],
+        cwd=tmp_path,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert json.loads(ran.stderr)["code"] == "FOLDER_GONE"
+
+
 @pytest.mark.parametrize(
     ("words", "where"),
     [
