@@ -230,12 +230,9 @@ def test_in_a_folder_that_was_removed_a_command_says_so(
     home: Path, tmp_path: Path, words: str
 ) -> None:
     (tmp_path / "gone").mkdir()
+    program = f"exec {sys.executable} -m headway {words} --json"
     ran = subprocess.run(
-        [
-            "sh",
-            "-c",
-            f"cd gone && rmdir ../gone && exec {sys.executable} -m headway {words} --json",
-        ],
+        ["sh", "-c", f"cd gone && rmdir ../gone && {program}"],
         cwd=tmp_path,
         env=environment(home),
         capture_output=True,

@@ -89,11 +89,8 @@ def _lost_folder_refused() -> Iterator[None]:
         try:
             Path.cwd()
         except FileNotFoundError:
-            what, remedy = (
-                "The folder you are in is not there any more.",
-                "Change into one that is.",
-            )
-            raise Refusal(envelope(what, remedy, "FOLDER_GONE")) from error
+            what = "The folder you are in is not there any more."
+            raise Refusal(envelope(what, "Change into one that is.", "FOLDER_GONE")) from error
         raise
 
 
