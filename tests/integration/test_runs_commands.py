@@ -103,6 +103,8 @@ def test_what_each_step_took_is_shown_and_counted(home: Home) -> None:
     page = home.ask("runs", "show", run).stdout
     assert "1. Look" in page
     assert "$0.0050" in page
+    place = shown(home, run)["worktree"]["path"]
+    assert f"worktree   {place}\n" in page, "what is copied is whole, however narrow the terminal"
     stats = json.loads(home.ask("stats", "--json").stdout)
     assert stats["total"]["outcomes"] == {"success": 1}
     assert stats["total"]["spent"]["money"] == 5_000

@@ -14,6 +14,7 @@ COLOURS: Final = {
     "paused": "yellow", "parked": "yellow", "stalled": "yellow", "timeout": "red",
     "stuck": "red", "error": "red",
 }  # fmt: skip
+COPIED: Final = {"workspace", "worktree", "branch", "commit", "session", "next"}  # never broken
 MS_A_SECOND: Final = 1_000
 SECONDS_A_MINUTE: Final = 60
 HEADS: Final = ("step", "turns", "in", "out", "cached", "money", "time")
@@ -39,7 +40,8 @@ def show_lines(shown: Reply, style: Style) -> Iterator[str]:
     before = ""
     for fact, text in _facts(shown):
         name, before = "" if fact == before else fact, fact
-        first, *rest = list(wrapped(one_line(text), width - NAME_WIDTH)) or [""]
+        line = one_line(text)
+        first, *rest = [line] if fact in COPIED else list(wrapped(line, width - NAME_WIDTH)) or [""]
         yield style.paint(name.ljust(NAME_WIDTH), "dim") + first
         yield from (" " * NAME_WIDTH + line for line in rest)
     yield from cost_lines(shown, style)
