@@ -13,7 +13,7 @@ $(shell [ ! -e $(READY) ] || { [ "$$(cat $(READY))" = "$(CURDIR)" ] && $(PYTHON)
 .PHONY: help setup demo test check format coverage reference bench simulate crash fuzz clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## build .venv (every other target does so when needed)
 	@echo "setup: .venv is ready, $$($(PYTHON) --version)"

@@ -20,6 +20,8 @@ def main() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout = Stdout(sys.stdout)
+        # How wide the terminal is, is asked of the first stdout; that one has lost its file now.
+        sys.__stdout__ = sys.stdout  # type: ignore[misc] # no other way to tell shutil
     if isinstance(sys.stderr, TextIOWrapper):
         sys.stderr.reconfigure(errors="replace")  # as stdout
     cli.main(prog_name="headway")

@@ -2,13 +2,15 @@
 
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -223,6 +225,45 @@ def test_a_server_that_does_not_answer_is_told_with_1(home: Path) -> None:
     assert "does not answer" in ran.stdout
 
 
+@pytest.mark.parametrize("words", ["workflows list", "run x --goal x --model scripted:x.yaml"])
+def test_in_a_folder_that_was_removed_a_command_says_so(
+    home: Path, tmp_path: Path, words: str
+) -> None:
+    (tmp_path / "gone").mkdir()
+    program = f"exec {sys.executable} -m headway {words} --json"
+    ran = subprocess.run(
+        ["sh", "-c", f"cd gone && rmdir ../gone && {program}"],
+        cwd=tmp_path,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert json.loads(ran.stderr)["code"] == "FOLDER_GONE"
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        ("run", "`headway workflows list` shows what there is."),
+        ("run hw.bug-fix --goal x", "Write PROVIDER:NAME, such as anthropic:claude-sonnet-4-5."),
+        ("workflows graph", "`headway workflows list` shows what there is."),
+        ("export", "`headway sessions list` shows the ids."),
+        ("runs wait", "`headway runs list` shows the ids."),
+        ("worktrees patch", "`headway runs list` shows the ids."),
+        ("gates show", "`headway gates list` shows what waits."),
+    ],
+)
+def test_who_leaves_out_a_name_is_told_where_to_find_one(
+    home: Path, words: str, where: str
+) -> None:
+    ran = run(home, *words.split())
+    assert ran.returncode == 2
+    assert ran.stderr.endswith(f"{where}\n")
+
+
 def test_status_counts_sessions_and_names_the_latest(home: Path) -> None:
     told = run(home, "status").stdout
     assert "sessions  2: 1 in progress, 1 complete" in told
@@ -234,6 +275,31 @@ def test_a_terminal_without_utf8_gets_ascii(home: Path) -> None:
         drawn = run(home, *command, PYTHONIOENCODING="ascii")
         assert drawn.returncode == 0, drawn.stderr
         assert drawn.stdout.isascii()
+
+
+@pytest.mark.parametrize("words", ["sessions show", "status", "doctor", "run --help"])
+def test_on_a_terminal_no_line_is_wider_than_the_terminal(home: Path, words: str) -> None:
+    main, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 64))
+    own = {name: text for name, text in environment(home).items() if name != "COLUMNS"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "headway", *words.split()],
+        env=own | {"NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+    ):
+        os.close(terminal)
+        shown = b""
+        with suppress(OSError):  # how a terminal ends when the last process on it left
+            while part := os.read(main, 65_536):
+                shown += part
+    os.close(main)
+    lines = shown.decode().splitlines()
+    examples = next((at for at, line in enumerate(lines) if line.strip() == "Examples:"), None)
+    widths = [len(line) for line in lines[:examples] if "/" not in line]
+    assert 48 < max(widths) <= 64
 
 
 def test_colour_is_for_terminals_alone(home: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_preview_shows_each_step_with_its_size_condition_and_origin() -> None:
     assert 'met if   size equals "large"' in told
     assert "--- author" in told
     assert "--- engine: notes" in told
-    assert told.splitlines()[-1].startswith("3 step(s): ")
+    assert told.splitlines()[-1].startswith("3 steps: ")
 
 
 @pytest.mark.usefixtures("folder")

@@ -193,7 +193,8 @@ def test_a_session_is_exported_imported_and_exported_again_the_same(
     assert told.exit_code == 0, told.output
     assert f'resume_session with sessionId "{ids[0]}"' in told.output
     assert run("verify").exit_code == 0
-    assert "here already" in run("import", str(file)).output
+    twice = run("import", str(file)).output
+    assert twice == f"{ids[0]} is here already, event for event the same: nothing was changed.\n"
     as_new = run("import", str(file), "--as-new")
     assert f"born as {ids[0]}" in as_new.output
     assert run("verify").exit_code == 0

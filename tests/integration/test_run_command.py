@@ -120,6 +120,8 @@ def test_a_run_stopped_by_its_user_rests_until_it_is_resumed(home: Home) -> None
     assert process.returncode == 130
     assert f"headway runs resume {run}" in err
     assert home.listed()[0]["outcome"] == "paused"
+    verified = home.call("verify")
+    assert verified.returncode == 0, verified.stdout
     assert home.call("worker", "--until-idle").returncode == 0
     assert home.listed()[0]["outcome"] == "paused"
     resumed = home.call("runs", "resume", run)

@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,8 @@ def test_what_each_step_took_is_shown_and_counted(home: Home) -> None:
     page = home.ask("runs", "show", run).stdout
     assert "1. Look" in page
     assert "$0.0050" in page
+    place = shown(home, run)["worktree"]["path"]
+    assert f"worktree   {place}\n" in page, "what is copied is whole, however narrow the terminal"
     stats = json.loads(home.ask("stats", "--json").stdout)
     assert stats["total"]["outcomes"] == {"success": 1}
     assert stats["total"]["spent"]["money"] == 5_000
@@ -165,7 +168,7 @@ def test_what_cannot_be_meant_is_refused_by_code_and_nothing_is_kept(
         ("two-step", "QUICK", "NOT_FOUND", "two-steps"),
         ("broken", "QUICK", "PRECONDITION_FAILED", "cannot be started"),
         ("two-steps", "scriptd:x", "VALIDATION_ERROR", "scripted"),
-        ("two-steps", "scripted", "VALIDATION_ERROR", "PROVIDER:MODEL"),
+        ("two-steps", "scripted", "VALIDATION_ERROR", "PROVIDER:NAME"),
         ("two-steps", "scripted:../none.yaml", "VALIDATION_ERROR", "none.yaml"),
         ("two-steps", "anthropic:claude-sonnet-4-5", "VALIDATION_ERROR", "ANTHROPIC_API_KEY"),
     ],
@@ -337,6 +340,9 @@ def test_a_record_of_a_run_plays_back_to_the_same_outcome_and_tree(home: Home) -
     assert done.exit_code == 0, done.stderr
     assert f"scripted:{record}" in done.stderr
     assert record.read_text() == home.ask("runs", "record", first).stdout
+    again = home.ask("runs", "record", first, "-o", str(record))
+    assert (again.exit_code, "is there already" in again.stderr) == (1, True)
+    assert home.ask("runs", "record", first, "-o", str(record), "--force").exit_code == 0
     assert home.ask(*RUN, "--model", f"scripted:{record}").exit_code == 0
     second = home.listed()[0]["run"]
     trees = [
@@ -398,10 +404,11 @@ def test_tab_completes_the_ids_of_runs(home: Home) -> None:
 def test_on_a_terminal_one_line_stands_and_is_gone_after_ctrl_c(home: Home) -> None:
     words = [*RUN, "--model", f"scripted:{home.folder / 'slow.yaml'}"]
     main, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 60))
     with subprocess.Popen(
         [sys.executable, "-m", "headway", *words],
         cwd=home.repo,
-        env=home.environment | {"TERM": "xterm", "COLUMNS": "60", "PYTHONIOENCODING": "utf-8"},
+        env=home.environment | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"},
         stdin=terminal,
         stdout=subprocess.PIPE,
         stderr=terminal,

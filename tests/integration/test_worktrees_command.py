@@ -367,10 +367,11 @@ def test_the_command_lists_counts_and_cleans(home: Home) -> None:
     assert headway(home, "list").stdout == "No run has a worktree.\n"
     home.placed("task_one")
     home.placed("task_two", "two\n")
-    shown = headway(home, "list").stdout.splitlines()
+    head, *shown = headway(home, "list").stdout.splitlines()
     assert [line.split()[0] for line in shown] == ["task_one", "task_two"]
     assert shown[0].endswith("can go")
     assert shown[1].endswith("neither merged nor pushed: 1")
+    assert [shown[1][head.index(name) :].split()[0] for name in ("ahead", "merged")] == ["1", "no"]
     counts = json.loads(headway(home, "status", "--json").stdout)
     assert (counts["worktrees"], counts["cleanable"], counts["merged"]) == (2, 1, 1)
     assert "--yes" in headway(home, "clean").stdout

@@ -87,7 +87,7 @@ def test_lint_has_nothing_to_say_about_a_new_file(folder: Path, parts: list[str]
     file = folder / ".headway" / "workflows" / "release-notes.yaml"
     assert "headway workflows lint .headway/workflows/release-notes.yaml" in told.output
     assert done("lint", file, "--strict").output.startswith(
-        "1 file(s): 0 error(s), 0 warning(s), 0 info(s)."
+        "1 file: 0 errors, 0 warnings, 0 infos."
     )
     written = tree(file)
     assert written["name"] == "Release notes"
@@ -211,7 +211,7 @@ def test_every_bundled_workflow_can_be_copied_and_is_clean_where_it_goes(
     told = json.loads(done("copy", str(original), "--json").output)
     copy = Path(told["file"])
     assert copy.is_relative_to(folder / ".headway" / "workflows")
-    assert done("lint", copy, "--strict").output.startswith("1 file(s): 0 error(s), 0 warning(s)")
+    assert done("lint", copy, "--strict").output.startswith("1 file: 0 errors, 0 warnings")
     text = copy.read_text("utf-8")
     assert '"../workflow.schema.json"' in text or "$schema=../workflow.schema.json" in text
     assert (folder / ".headway" / "workflow.schema.json").is_file()
@@ -255,7 +255,7 @@ def test_comments_that_json_has_no_place_for_are_counted_and_the_schema_goes_alo
     folder: Path,
 ) -> None:
     told = run("convert", ".headway/workflows/greet.yaml", "-o", "greet.json")
-    assert told.stderr == "3 comment(s) have no place in JSON.\n"
+    assert told.stderr == "3 comments left out: JSON has no place for them.\n"
     assert told.stdout == "Wrote greet.json.\n"
     first, *_ = tree(folder / "greet.json").items()
     assert first == ("$schema", "../../schemas/workflow.schema.json")

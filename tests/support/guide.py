@@ -152,7 +152,7 @@ class Reader:
         path.write_text(before, "utf-8")
         self._mistake = None
         clean = self.run(f"headway workflows lint --strict {path}")
-        assert clean == "1 file(s): 0 error(s), 0 warning(s), 0 info(s).\n", where
+        assert clean == "1 file: 0 errors, 0 warnings, 0 infos.\n", where
 
     def _call(self, tool: str, text: str) -> None:
         assert self._server is not None

@@ -298,7 +298,7 @@ class Worker:
 def _beginning(held: Held) -> str:
     submitted = held.conversation.submitted
     assert submitted is not None
-    said = f"{held.run}: {submitted.workflow_id}, {submitted.model}"
+    said = f"claimed {held.run}: {submitted.workflow_id}, {submitted.model}"
     if held.conversation.recovered:
         said += f"; recovered by another worker (claim {held.fence})"
     if held.left:

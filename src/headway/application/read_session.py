@@ -68,7 +68,7 @@ def _latest(engine: Engine) -> SessionSummary:
     if not found:
         raise NotFound(
             "There is no session yet.",
-            remedy="Start one with start_workflow from an MCP client, or see one: headway demo",
+            remedy="`headway run` begins one, and so does an MCP client; `headway demo` shows how.",
         )
     return found[0]
 

@@ -26,7 +26,7 @@ INSTALLS: Final = {
 )
 @click.argument("shell", type=click.Choice(list(INSTALLS)))
 def command(shell: str) -> None:
-    """Print the script that completes commands, options, session and gate ids in SHELL.
+    """Print the script that completes commands, options and ids in SHELL.
 
     Its first line, a comment, says how to install it. `headway` must be on your PATH.
     """

@@ -9,6 +9,7 @@ from headway.bootstrap import open_drafts
 from headway.cli.opening import told
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal
+from headway.cli.style import counted
 from headway.cli.writing import force_option, near, output_option
 from headway.domain.writing.converting import Format
 
@@ -45,7 +46,8 @@ def convert_command(
         print_json({"file": written, "text": text, "commentsLost": found.comments_lost})
         return
     if found.comments_lost:
-        click.echo(f"{found.comments_lost} comment(s) have no place in JSON.", err=True)
+        lost = counted(found.comments_lost, "comment")
+        click.echo(f"{lost} left out: JSON has no place for them.", err=True)
     if output is None:
         click.echo(found.text, nl=False)
         return

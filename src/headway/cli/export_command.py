@@ -9,6 +9,7 @@ import click
 
 from headway.application.export_session import export_session
 from headway.cli.completing import complete_session
+from headway.cli.listed import A_SESSION
 from headway.cli.opening import opened
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal, envelope
@@ -20,7 +21,7 @@ SUFFIX = ".headway.jsonl"
 @click.command(
     "export", epilog=examples("headway export sess_abc", "headway export sess_abc -o a.jsonl")
 )
-@click.argument("session", shell_complete=complete_session)
+@click.argument("session", type=A_SESSION, shell_complete=complete_session)
 @click.option(
     "-o",
     "--output",

@@ -19,6 +19,7 @@ from headway.application.show_gate import show_gate
 from headway.bootstrap import open_runs
 from headway.cli.completing import complete_gate
 from headway.cli.gate_drawing import decided_lines, gate_lines, goes_on, list_lines
+from headway.cli.listed import A_GATE
 from headway.cli.opening import opened, told
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
 from headway.cli.refusing import Refusal
@@ -28,7 +29,7 @@ from headway.config import Settings, process_settings
 from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import SessionId
 
-_GATE = click.argument("gate", shell_complete=complete_gate)
+_GATE = click.argument("gate", type=A_GATE, shell_complete=complete_gate)
 _SHOWN = click.option("--shown", metavar="DIGEST", help="The digest `headway gates show` printed.")
 _BY = click.option("--by", metavar="NAME", help="Who decides; by default the user's name.")
 

@@ -49,10 +49,10 @@ def lines_of(source: BinaryIO) -> Iterator[bytes]:
 
 def _told(imported: Imported) -> Iterator[str]:
     if imported.already:
-        yield f"{imported.session} is here already, event for event the same."
-    else:
-        born = "" if imported.origin == imported.session else f", born as {imported.origin}"
-        yield f"{imported.session}: {counted(imported.events, 'event')} taken in, all proven{born}."
+        yield f"{imported.session} is here already, event for event the same: nothing was changed."
+        return
+    born = "" if imported.origin == imported.session else f", born as {imported.origin}"
+    yield f"{imported.session}: {counted(imported.events, 'event')} taken in, all proven{born}."
     yield "Tokens of the machine it comes from are not good here. To go on, have an agent call"
     yield f'resume_session with sessionId "{imported.session}" in the workspace at hand'
     yield f"(it was {imported.workspace} there)."

@@ -19,6 +19,7 @@ from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import CannotTell, envelope
 from headway.cli.safe_text import one_line
 from headway.cli.sarif import sarif_log
+from headway.cli.style import counted
 from headway.cli.writing import near
 from headway.config import process_settings
 from headway.domain.compiler.published_schema import workflow_schema
@@ -121,16 +122,10 @@ def _print(linted: Linted, mended: Mended, form: str) -> None:
 
 def _tell(linted: Linted, mended: Mended) -> None:
     for path, count in mended.changes.items():
-        click.echo(f"{near(path)}: {count} change(s) made.")
+        click.echo(f"{near(path)}: {counted(count, 'change')} made.")
     for diagnostic in linted.diagnostics:
         shown = msgspec.structs.replace(diagnostic, file=near(diagnostic.file))
         click.echo(one_line(shown.text()))
-    counts = ", ".join(
-        f"{linted.count(severity)} {word}"
-        for severity, word in (
-            ("error", "error(s)"),
-            ("warning", "warning(s)"),
-            ("info", "info(s)"),
-        )
-    )
-    click.echo(f"{len(linted.files)} file(s): {counts}.")
+    severities = ("error", "warning", "info")
+    counts = ", ".join(counted(linted.count(each), each) for each in severities)
+    click.echo(f"{counted(len(linted.files), 'file')}: {counts}.")

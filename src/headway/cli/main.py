@@ -19,9 +19,12 @@ SECTIONS: Final = {
     "See": {
         "status": ("headway.cli.status_command", "What runs, what is stored, what is latest."),
         "sessions": ("headway.cli.sessions_command", "List, search, show, draw, steer, purge."),
-        "workflows": ("headway.cli.workflows_command", "List, show and lint workflow files."),
+        "workflows": (
+            "headway.cli.workflows_command",
+            "List, show, write, lint, simulate.",
+        ),
         "sources": ("headway.cli.sources_command", "Where workflow files come from; git sources."),
-        "gates": ("headway.cli.gates_command", "See what waits for a decision; decide."),
+        "gates": ("headway.cli.gates_command", "See what waits for a person; decide."),
     },
     "Run": {
         "run": ("headway.cli.run_command", "Have a model do a workflow, in a worktree of its own."),
@@ -32,7 +35,7 @@ SECTIONS: Final = {
         "worker": ("headway.cli.worker_command", "Drive the runs that wait."),
         "up": ("headway.cli.up_command", "Serve this home over HTTP until told to stop."),
         "mcp": ("headway.cli.mcp_command", "Serve the seven MCP tools on stdin and stdout."),
-        "demo": ("headway.cli.demo_command", "See a bug fixed step by step, through a crash."),
+        "demo": ("headway.cli.demo_command", "See a bug mended on its own, through a crash."),
     },
     "Prove, move, mend": {
         "worktrees": ("headway.cli.worktrees_command", "See and clean the worktrees of runs."),
@@ -135,8 +138,9 @@ def _imported(module: str) -> ModuleType:
 )
 @click.version_option(__version__, prog_name="headway")
 def cli() -> None:
-    """Durable, step-enforcing workflows for AI agents.
+    """Have AI agents finish long work properly, one checked step at a time, and prove it.
 
-    An agent meets Headway over MCP; this is where people look at what it did, decide what waits for
-    them and look after the store. `headway COMMAND --help` says more about each, with examples.
+    `headway run` has a model do a job on its own; `headway mcp` leads the agent you talk to. Here
+    people start work, see how far it is, decide what waits for them and look after the store.
+    `headway COMMAND --help` says more about each, with examples.
     """

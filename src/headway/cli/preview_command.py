@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import click
 
 from headway.application.preview_workflow import preview_reply, preview_workflow
+from headway.cli.listed import A_WORKFLOW
 from headway.cli.one_workflow import METAVAR, one_workflow
 from headway.cli.opening import told
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import CannotTell
 from headway.cli.safe_text import one_line, wrapped
-from headway.cli.style import WIDTH_MIN, Style, fitted
+from headway.cli.style import WIDTH_MIN, Style, counted, fitted
 from headway.cli.terminal import output_style
 from headway.config import process_settings
 from headway.domain.graphing.mermaid import mermaid
@@ -28,7 +29,7 @@ _FORMATS = ("svg", "mermaid")
         "headway workflows preview .headway/workflows/release.yaml --step build",
     ),
 )
-@click.argument("workflow", metavar=METAVAR)
+@click.argument("workflow", type=A_WORKFLOW, metavar=METAVAR)
 @click.option("--step", metavar="ID", help="Show this step only.")
 @json_option
 def preview_command(workflow: str, *, step: str | None, as_json: bool) -> None:
@@ -53,7 +54,8 @@ def preview_command(workflow: str, *, step: str | None, as_json: bool) -> None:
         for line in _lines(each, style):
             click.echo(line)
     tokens = sum(each.tokens for each in steps)
-    click.echo(f"{len(steps)} step(s): {total} bytes of prompts, about {tokens} tokens.")
+    size = f"{total:,} bytes of prompts, about {tokens:,} tokens"
+    click.echo(f"{counted(len(steps), 'step')}: {size}.")
 
 
 @click.command(
@@ -64,7 +66,7 @@ def preview_command(workflow: str, *, step: str | None, as_json: bool) -> None:
         "headway workflows graph hw.coding-task --format mermaid",
     ),
 )
-@click.argument("workflow", metavar=METAVAR)
+@click.argument("workflow", type=A_WORKFLOW, metavar=METAVAR)
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="svg", help="What to print.")
 def graph_command(workflow: str, form: str) -> None:
     """Draw the flow of the workflow of an id or file: steps, choices, loops, gates, delegations.

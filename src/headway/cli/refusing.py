@@ -5,11 +5,13 @@ Laws.
 2. With `--json` it is the envelope that MCP clients get too: code, message, retry, details.
 3. Ctrl-C ends with 130, at a question as anywhere else.
 4. A stdout that takes no more is a refusal too; one whose reader has left ends the command quietly.
+5. So is a folder that was removed under whoever stands in it, for a command that has to know it.
 """
 
 import errno
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import click
@@ -48,7 +50,7 @@ def envelope(message: str, remedy: str, code: str = "PRECONDITION_FAILED") -> di
 def refusing(ctx: click.Context, args: Sequence[str]) -> Iterator[None]:
     """Turn how a command may fail into how it is told. `args` are the words it was called with."""
     try:
-        with _stdout_refused():
+        with _stdout_refused(), _lost_folder_refused():
             yield
     except click.ClickException as error:
         if not _asks_for_json(args):
@@ -77,6 +79,19 @@ def _stdout_refused() -> Iterator[None]:
         what = f"stdout takes no more of what there is to tell ({lost.strerror})."
         remedy = "Make room, or send it elsewhere; what the command had done by then stands."
         raise Refusal(envelope(what, remedy, "STDOUT_UNUSABLE")) from lost
+
+
+@contextmanager
+def _lost_folder_refused() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        try:
+            Path.cwd()
+        except FileNotFoundError:
+            what = "The folder you are in is not there any more."
+            raise Refusal(envelope(what, "Change into one that is.", "FOLDER_GONE")) from error
+        raise
 
 
 def _asks_for_json(args: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from headway.application.requests import Json, Reply
-from headway.cli.run_lines import money_of
+from headway.cli.run_lines import money_of, priced
 from headway.cli.safe_text import cells, moment, one_line, wrapped
 from headway.cli.style import WIDTH_MIN, Style, fitted
 
@@ -14,6 +14,7 @@ COLOURS: Final = {
     "paused": "yellow", "parked": "yellow", "stalled": "yellow", "timeout": "red",
     "stuck": "red", "error": "red",
 }  # fmt: skip
+COPIED: Final = {"workspace", "worktree", "branch", "commit", "session", "next"}  # never broken
 MS_A_SECOND: Final = 1_000
 SECONDS_A_MINUTE: Final = 60
 HEADS: Final = ("step", "turns", "in", "out", "cached", "money", "time")
@@ -37,8 +38,11 @@ def show_lines(shown: Reply, style: Style) -> Iterator[str]:
     outcome = shown["outcome"]
     state = str(outcome["kind"]) if isinstance(outcome, dict) else str(shown["state"])
     yield style.paint(fitted(f"{shown['run']}  {state}", width, style), COLOURS.get(state, "bold"))
-    for name, text in _facts(shown):
-        first, *rest = list(wrapped(one_line(text), width - NAME_WIDTH)) or [""]
+    before = ""
+    for fact, text in _facts(shown):
+        name, before = "" if fact == before else fact, fact
+        line = one_line(text)
+        first, *rest = [line] if fact in COPIED else list(wrapped(line, width - NAME_WIDTH)) or [""]
         yield style.paint(name.ljust(NAME_WIDTH), "dim") + first
         yield from (" " * NAME_WIDTH + line for line in rest)
     yield from cost_lines(shown, style)
@@ -194,10 +198,7 @@ def _spent(row: Reply) -> tuple[str, ...]:
 
 
 def _money(row: Reply) -> str:
-    unpriced = row["unpricedReplies"]
-    if unpriced and not row["money"]:
-        return "unpriced"
-    return money_of(_number(row["money"])) + ("+" if unpriced else "")
+    return priced(_number(row["money"]), unpriced=bool(row["unpricedReplies"]))
 
 
 def _number(value: Json) -> int:

@@ -99,9 +99,16 @@ def money_of(money: int) -> str:
     return f"${money / MILLIONTH:,.4f}"
 
 
+def priced(money: int, *, unpriced: bool) -> str:
+    """Return money spent: with a plus where some replies have no price, a word where none has."""
+    if unpriced and not money:
+        return "unpriced"
+    return money_of(money) + ("+" if unpriced else "")
+
+
 def money_text(spent: Spent) -> str:
-    """Return the money that was spent; a plus where some replies have no price."""
-    return money_of(spent.money) + ("+" if spent.unpriced else "")
+    """Return the money that was spent."""
+    return priced(spent.money, unpriced=bool(spent.unpriced))
 
 
 def _notice_line(

@@ -11,6 +11,7 @@ import msgspec
 
 from headway.application.checking_limits import Grant
 from headway.application.submit_run import SubmitRun
+from headway.cli.listed import A_MODEL, A_WORKFLOW
 from headway.domain.errors import InvalidInput
 from headway.domain.runs.limits import Limits
 from headway.domain.starting import GOAL_BYTES_MAX
@@ -22,7 +23,7 @@ SECONDS_A_MINUTE: Final = 60
 STDIN: Final = "-"
 
 _OPTIONS: Final = (
-    click.argument("workflow"),
+    click.argument("workflow", type=A_WORKFLOW),
     click.option("--goal", metavar="TEXT", help="What is to be done."),
     click.option(
         "--goal-file",
@@ -30,7 +31,13 @@ _OPTIONS: Final = (
         type=click.Path(dir_okay=False, allow_dash=True),
         help="A file that says what is to be done; - is stdin.",
     ),
-    click.option("--model", required=True, metavar="PROVIDER:NAME", help="Which model does it."),
+    click.option(
+        "--model",
+        type=A_MODEL,
+        required=True,
+        metavar="PROVIDER:NAME",
+        help="Which model does it.",
+    ),
     click.option(
         "--workspace",
         default=".",

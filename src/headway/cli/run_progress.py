@@ -4,7 +4,6 @@ Where stderr is no terminal there are the lines alone. The line that stands is n
 terminal, however that is resized: what matters least is left out first.
 """
 
-import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -13,11 +12,10 @@ from typing import Final
 from headway.cli.run_lines import money_text
 from headway.cli.safe_text import cells, one_line
 from headway.cli.style import Style, fitted
-from headway.cli.terminal import remark
+from headway.cli.terminal import remark, terminal_width
 from headway.domain.runs.conversation import Conversation
 
 REDRAWN_SECONDS: Final = 0.5
-WIDTH_DEFAULT: Final = (80, 24)
 _ERASE: Final = "\r\x1b[K"
 SECONDS_A_MINUTE: Final = 60
 LEAST_FIRST: Final = ("money", "tokens", "turn", "doing")
@@ -44,7 +42,7 @@ class Progress:
         """Draw the line that stands, with the time as it is."""
         if not self._live:
             return
-        width = shutil.get_terminal_size(WIDTH_DEFAULT).columns - 1
+        width = terminal_width(sys.stderr) - 1
         unicode = (sys.stderr.encoding or "").lower().startswith("utf")
         line = status_line(self._now, time.monotonic() - self._began, width, unicode=unicode)
         remark(f"{_ERASE}{line}", nl=False)

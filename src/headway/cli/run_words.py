@@ -4,9 +4,10 @@ import click
 
 from headway.application.submit_run import Submitted
 from headway.cli.completing import complete_run
+from headway.cli.listed import A_RUN
 from headway.cli.terminal import remark
 
-RUN = click.argument("run", shell_complete=complete_run)
+RUN = click.argument("run", type=A_RUN, shell_complete=complete_run)
 BY = click.option("--by", metavar="NAME", help="Who speaks; by default the user's name.")
 
 

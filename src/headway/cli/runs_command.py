@@ -12,6 +12,7 @@ from headway.application.runs import Runs
 from headway.application.show_run import show_run
 from headway.bootstrap import open_runs
 from headway.cli.completing import complete_run
+from headway.cli.listed import A_RUN
 from headway.cli.opening import told
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
 from headway.cli.refusing import Refusal
@@ -159,7 +160,14 @@ def follow_command(ctx: click.Context, run: str, *, full: bool, as_json: bool) -
     + "\n\nOf several it is the code of the first in the order given that did not succeed;"
     + " with --any, of the first that has ended.",
 )
-@click.argument("names", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_run)
+@click.argument(
+    "names",
+    type=A_RUN,
+    metavar="RUN...",
+    nargs=-1,
+    required=True,
+    shell_complete=complete_run,
+)
 @click.option("--any", "first", is_flag=True, help="Until one of them has ended.")
 @click.option(
     "--timeout", type=click.FloatRange(0), metavar="SECONDS", help="Wait no longer than this."

@@ -26,6 +26,7 @@ from headway.cli.run_options import grant_options, granted
 from headway.cli.run_words import BY, RUN, warn_of
 from headway.cli.stop_signals import stop_signals
 from headway.cli.user_name import user_name
+from headway.cli.writing import force_option
 from headway.config import Settings, process_settings
 
 STDIN: Final = "-"
@@ -166,9 +167,14 @@ def retry_command(run: str, *, as_json: bool) -> None:
 )
 @RUN
 @click.option(
-    "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Where to; or to stdout."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Where to; or to stdout.",
 )
-def record_command(run: str, output: str | None) -> None:
+@force_option
+def record_command(run: str, output: str | None, *, force: bool) -> None:
     """Write what the model of RUN said as a transcript: a scripted model says it again.
 
     Paths in the run's worktree become relative ones. What people said to the run, and what a crash
@@ -181,6 +187,9 @@ def record_command(run: str, output: str | None) -> None:
         if output is None:
             click.echo(text, nl=False)
             return
+        if Path(output).exists() and not force:
+            there = f"{output} is there already."
+            raise Refusal(envelope(there, "Name another file, or add --force to replace it."))
         _write(settings, Path(output), text)
     click.echo(f"Play it with: --model scripted:{output}", err=True)
 

@@ -13,6 +13,7 @@ from headway.application.purge_session import purge_session
 from headway.application.read_session import ReadSession, read_session
 from headway.application.requests import Autonomy, ChangePreferences, Json, Reply, RiskPolicy
 from headway.cli.completing import complete_session
+from headway.cli.listed import A_SESSION
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
 from headway.cli.session_drawing import list_lines, show_lines, words
@@ -20,7 +21,7 @@ from headway.cli.style import counted
 from headway.cli.terminal import output_style
 from headway.cli.tree_drawing import draw_tree
 
-_SESSION = click.argument("session", shell_complete=complete_session)
+_SESSION = click.argument("session", type=A_SESSION, shell_complete=complete_session)
 _LATEST = click.argument("session", required=False, shell_complete=complete_session)
 
 

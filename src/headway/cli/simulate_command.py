@@ -6,9 +6,11 @@ from collections.abc import Iterator
 import click
 
 from headway.application.simulate_workflow import coverage_reply, simulate_workflow
+from headway.cli.listed import A_WORKFLOW
 from headway.cli.one_workflow import METAVAR, one_workflow
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.safe_text import one_line
+from headway.cli.style import counted
 from headway.domain.simulating.simulate import Coverage
 
 
@@ -20,7 +22,7 @@ from headway.domain.simulating.simulate import Coverage
         "headway workflows simulate .headway/workflows/release.yaml --json",
     ),
 )
-@click.argument("workflow", metavar=METAVAR)
+@click.argument("workflow", type=A_WORKFLOW, metavar=METAVAR)
 @click.option(
     "--seed",
     type=click.IntRange(0, 1_000_000),
@@ -51,7 +53,8 @@ def simulate_command(workflow: str, *, seed: int, as_json: bool) -> None:
 
 def _lines(coverage: Coverage) -> Iterator[str]:
     share = f"{len(coverage.taken)} of {coverage.reachable} branches taken"
-    yield f"{coverage.workflow}: {share}, in {coverage.runs} runs of {coverage.advances} advances."
+    tried = f"{counted(coverage.runs, 'run')}, {counted(coverage.advances, 'advance')}"
+    yield f"{coverage.workflow}: {share}, in {tried}."
     for end in coverage.dead_ends:
         yield f"Dead end at {end.step}: {end.why}"
     for each in coverage.missed:

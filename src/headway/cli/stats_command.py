@@ -13,7 +13,7 @@ from headway.cli.opening import told
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal, envelope
 from headway.cli.run_drawing import duration, table_lines
-from headway.cli.run_lines import money_of
+from headway.cli.run_lines import priced
 from headway.cli.safe_text import one_line
 from headway.cli.style import Style, counted
 from headway.cli.terminal import output_style
@@ -105,7 +105,7 @@ def _row(each: Json) -> tuple[str, ...]:
         *(_time(each["workedMs"], rank) for rank in ("p50", "p95")),
         *(_plain(each["steps"], rank) for rank in ("p50", "p95")),
         f"{tokens:,}",
-        money_of(int(str(spent["money"]))) + ("+" if spent["unpricedReplies"] else ""),
+        priced(int(str(spent["money"])), unpriced=bool(spent["unpricedReplies"])),
     )
 
 

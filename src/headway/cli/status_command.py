@@ -74,7 +74,10 @@ def _facts(status: HomeStatus) -> Iterator[tuple[str, str]]:
     assert store is not None
     if store.schema is None:
         yield "store", f"none yet at {store.place} ({store.product})"
-        yield "sessions", "none; an MCP client starts one, `headway demo` shows how it goes"
+        yield (
+            "sessions",
+            "none; `headway run` or an MCP client begins one: see `headway demo`",
+        )
         return
     size = f", {_size(store.size_bytes)}" if store.size_bytes is not None else ""
     yield "store", f"{store.place}{size} ({store.product})"
@@ -94,8 +97,9 @@ def _runs(runs: RunsStatus) -> str:
     parts = [f"{count:,} {name}" for name, count in counts.items() if count]
     if not parts:
         return f"none under way, {runs.ended:,} ended" if runs.ended else "none"
-    hint = "; `headway worker` takes what waits and what stalled" if _is_idle(runs) else ""
-    return f"{', '.join(parts)}, {runs.ended:,} ended{hint}"
+    hints = ["`headway worker` takes what waits and what stalled"] if _is_idle(runs) else []
+    hints += ["`headway runs resume` goes on with what rests"] if runs.resting else []
+    return "; ".join([f"{', '.join(parts)}, {runs.ended:,} ended", *hints])
 
 
 def _is_idle(runs: RunsStatus) -> bool:

@@ -5,13 +5,14 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TextIO
 
 import click
 
 from headway.cli.style import Style
 
 GONE: Final = frozenset({errno.EPIPE, errno.EIO})
+WIDTH_DEFAULT: Final = 80
 WIDTH_MAX = 120  # lines longer than this are hard to read, however wide the screen
 
 
@@ -25,6 +26,14 @@ def output_style(environment: Mapping[str, str]) -> Style:
         unicode=_can_show("├─✔↷⑂“…", sys.stdout.encoding),
         colour=terminal and wanted,
     )
+
+
+def terminal_width(place: TextIO) -> int:
+    """Return how many cells a line has where `place` writes to, which need not be stdout."""
+    try:
+        return os.get_terminal_size(place.fileno()).columns or WIDTH_DEFAULT
+    except (OSError, ValueError):  # it is no terminal, or none that knows
+        return WIDTH_DEFAULT
 
 
 def remark(text: str, *, nl: bool = True) -> None:

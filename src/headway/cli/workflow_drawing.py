@@ -26,7 +26,7 @@ def workflow_lines(shown: Reply, style: Style) -> Iterator[str]:
     for text in (compiled["description"], compiled["about"]):
         if text:
             yield ""
-            yield from wrapped(text, width)
+            yield from wrapped(str(text).rstrip(), width)
     yield ""
     yield style.paint("Steps", "bold")
     for line in _outline(compiled["outline"], 1):

@@ -11,6 +11,7 @@ from headway.application.requests import InspectWorkflow, ListWorkflows
 from headway.cli.convert_command import convert_command
 from headway.cli.copy_command import copy_command
 from headway.cli.lint_command import lint_command, rules_command, schema_command
+from headway.cli.listed import A_WORKFLOW
 from headway.cli.new_command import new_command
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, print_json
@@ -55,7 +56,7 @@ def list_command(*, as_json: bool) -> None:
     short_help="Show what one workflow is for, and its steps.",
     epilog=examples("headway workflows show hw.bug-fix"),
 )
-@click.argument("workflow")
+@click.argument("workflow", type=A_WORKFLOW)
 @json_option
 def show_command(workflow: str, *, as_json: bool) -> None:
     """Show the WORKFLOW of an id: what it is for, its steps and loops, its hash.

@@ -16,12 +16,15 @@ from headway.bootstrap import open_runs, worktrees_of
 from headway.cli.opening import told
 from headway.cli.options import Grouped, examples, json_option, print_json
 from headway.cli.refusing import Refusal
+from headway.cli.run_words import RUN
+from headway.cli.terminal import output_style
 from headway.config import process_settings
 from headway.ports.worktrees import Worktrees
 
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS
 HOURS_MAX: Final = 48  # longer is told in days
+HEADS: Final = ("run", "state", "idle", "ahead", "behind", "changed", "merged", "cleaning")
 
 
 @click.group("worktrees", cls=Grouped)
@@ -38,7 +41,7 @@ def command() -> None:
 def list_command(*, as_json: bool) -> None:
     """List the worktrees, how long each has been left alone, and what keeps it from a cleaning.
 
-    +, - and ~ count commits ahead, commits behind and files that are changed.
+    Ahead and behind are commits, changed are files with what is not committed.
     """
     with _opened() as (runs, worktrees):
         listed = list_worktrees(runs, worktrees)
@@ -101,7 +104,7 @@ def clean_command(*, yes: bool, as_json: bool) -> None:
     short_help="Print what was saved of a worktree.",
     epilog=examples("headway worktrees patch task_abc | git apply --index"),
 )
-@click.argument("run")
+@RUN
 def patch_command(run: str) -> None:
     """Print what was not committed in the worktree of RUN when it was removed, as a patch."""
     with _opened() as (runs, _):
@@ -125,14 +128,27 @@ def _rows(told_of: Reply) -> list[Reply]:
 
 def _print(told_of: Reply) -> None:
     rows = _rows(told_of)
-    for row in rows:
-        counts = f"+{row['ahead']} -{row['behind']} ~{row['dirty']}"
-        merged = "merged" if row["merged"] else ""
-        idle = _age(int(str(row["idleMs"])))
-        lead = f"{row['run']}  {row['state']:<8} {idle:>5} {counts:<12} {merged:<7}"
-        click.echo(f"{lead} {row['keep'] or _fate(row)}")
     if not rows:
         click.echo("No run has a worktree.")
+        return
+    table = [HEADS, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    style = output_style(process_settings().environment)
+    for number, row in enumerate(table):
+        cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        line = "  ".join(cells).rstrip()
+        click.echo(line if number else style.paint(line, "dim"))
+
+
+def _cells(row: Reply) -> tuple[str, ...]:
+    return (
+        str(row["run"]),
+        str(row["state"]),
+        _age(int(str(row["idleMs"]))),
+        *(str(row[name]) for name in ("ahead", "behind", "dirty")),
+        "yes" if row["merged"] else "no",
+        str(row["keep"] or _fate(row)),
+    )
 
 
 def _fate(row: Reply) -> str:

@@ -138,7 +138,7 @@ def _object_problems(schema: JsonObject, value: JsonObject, path: str) -> list[P
 
 def _unknown_key(key: str, path: str, known: Sequence[str]) -> Problem:
     suggestions = near(key, known)
-    hint = f"; did you mean {' or '.join(suggestions)}?" if suggestions else ""
+    hint = f" (did you mean {' or '.join(suggestions)}?)" if suggestions else ""
     return Problem(
         path=_join(path, key[:SHOWN_MAX]),
         message=f"is not known here{hint}",

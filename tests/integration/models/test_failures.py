@@ -113,7 +113,7 @@ async def test_what_a_provider_says_is_understood_and_no_key_is_told(
         assert fails.message not in str(failed), "some repeat a part of the key"
         assert any(name in str(failed) for name in whose.settings(""))
     if problem == "unusable" and fails.status == 404:
-        assert "--model PROVIDER:MODEL" in str(failed)
+        assert "--model PROVIDER:NAME" in str(failed)
 
 
 @pytest.mark.parametrize(

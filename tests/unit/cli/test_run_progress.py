@@ -37,6 +37,17 @@ def test_no_line_is_wider_than_the_terminal_and_the_step_is_left_out_last(width:
     assert line.startswith(step) if width > len(step) else step.startswith(line[:-1])
 
 
+@pytest.mark.parametrize(
+    ("money", "unpriced", "told"),
+    [(4_200, 0, "$0.0042"), (4_200, 2, "$0.0042+"), (0, 0, "$0.0000"), (0, 2, "unpriced")],
+)
+def test_money_says_what_has_no_price_and_never_that_it_cost_nothing(
+    money: int, unpriced: int, told: str
+) -> None:
+    now = replace(NOW, spent=Spent(turns=3, money=money, unpriced=unpriced))
+    assert f" {told} " in status_line(now, 65, 100)
+
+
 def test_what_goes_on_is_told_where_no_tool_runs() -> None:
     calm = replace(NOW, calls=())
     assert "thinking" in status_line(replace(calm, asked=True), 0, 100)

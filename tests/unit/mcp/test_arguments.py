@@ -171,13 +171,13 @@ def test_every_problem_is_listed_with_its_path() -> None:
         preferences={"autonomy": "ful_auto", "riskPolice": 1},
     )
     assert found == {
-        "workflowID": "is not known here; did you mean workflowId?",
+        "workflowID": "is not known here (did you mean workflowId?)",
         "workspacePath": "must be an absolute path, without NUL characters",
         "goal": "must not be empty",
         "preferences.autonomy": (
             "must be one of guided, full_auto_stop_on_user_deps, full_auto_never_stop"
         ),
-        "preferences.riskPolice": "is not known here; did you mean riskPolicy?",
+        "preferences.riskPolice": "is not known here (did you mean riskPolicy?)",
         "workflowId": "is required but was not given",
     }
 

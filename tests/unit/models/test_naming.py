@@ -72,6 +72,11 @@ def test_the_window_of_a_known_model_is_known_and_of_others_is_not() -> None:
     assert choose_model("openai:gpt-4.1", HERE, local).traits.window is None
 
 
+@pytest.mark.parametrize("name", ["scripted:", "openai: gpt", "bedrock:"])
+def test_who_wrote_a_provider_rightly_is_not_asked_whether_that_was_meant(name: str) -> None:
+    assert "Did you mean" not in str(refused(name, {}))
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "told"),
     [

@@ -88,7 +88,7 @@ def _bedrock(name: ModelName, environment: Mapping[str, str]) -> Access:
             f"{name.model!r} is not the id of a Claude model on Bedrock.",
             remedy="Write bedrock:anthropic.claude-..., with us., eu. or global. before it for an "
             "inference profile, or the profile's ARN. Bedrock's other models are reached as "
-            f"openai:MODEL, with {OPENAI_URL} set to Bedrock's OpenAI-compatible address.",
+            f"openai:NAME, with {OPENAI_URL} set to Bedrock's OpenAI-compatible address.",
             details={"kind": "model_unknown", "model": name.whole},
         )
     from headway.adapters.models.aws import credentials_missing, region_of

@@ -58,7 +58,7 @@ SIGN_IN: Final[dict[Provider, str]] = {
     "openai": f"Set {OPENAI_KEY} to a key that is good",
     "bedrock": f"Sign in with `aws sso login`, or set {AWS_ID} or {BEDROCK_KEY} anew",
 }
-NAME_ANOTHER: Final = " If the name is wrong, give another with --model PROVIDER:MODEL."
+NAME_ANOTHER: Final = " If the name is wrong, give another with --model PROVIDER:NAME."
 
 
 class Failures:

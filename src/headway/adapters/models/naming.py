@@ -1,4 +1,4 @@
-"""The name of a model: `PROVIDER:MODEL`, then its options as `?name=value&name=value`."""
+"""The name of a model: `PROVIDER:NAME`, then its options as `?name=value&name=value`."""
 
 import difflib
 from collections.abc import Sequence
@@ -136,17 +136,18 @@ def _unusable(name: str, what: str) -> InvalidInput:
     options = ", ".join(f"{option}={values}" for option, values in OPTIONS.items())
     return InvalidInput(
         f"In the model {name!r}, {what}",
-        remedy=f"Write PROVIDER:MODEL?OPTION=VALUE&OPTION=VALUE, with any of {options}; "
+        remedy=f"Write PROVIDER:NAME?OPTION=VALUE&OPTION=VALUE, with any of {options}; "
         f"TOKENS are {TOKENS_MIN} to {TOKENS_MAX:,}.",
         details={"kind": "model_option", "model": name, "options": list(OPTIONS)},
     )
 
 
 def _unknown(name: str, what: str) -> InvalidInput:
-    near = _near(name.partition(":")[0], PROVIDERS)
+    provider, _, _ = name.partition(":")
+    near = "" if provider in PROVIDERS else _near(provider, PROVIDERS)
     return InvalidInput(
         f"{what}.{near}",
-        remedy=f"Write PROVIDER:MODEL, with one of these providers: {', '.join(PROVIDERS)}.",
+        remedy=f"Write PROVIDER:NAME, with one of these providers: {', '.join(PROVIDERS)}.",
         details={"kind": "model_unknown", "model": name, "providers": list(PROVIDERS)},
     )
 
