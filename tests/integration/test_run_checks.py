@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, git, prepare
 from tests.support.living import eventually, is_alive
 
@@ -104,10 +105,9 @@ class Place:
         return self.begin("run", "mending", "--goal", "Mend it", "--model", model)
 
     def told(self, *words: str) -> str:
-        with self.begin(*words) as process:
-            out, err = process.communicate(timeout=SECONDS_MAX)
-        assert process.returncode == 0, err
-        return out
+        done = called(words, self.repo, self.environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def the_run(self) -> dict[str, Any]:
         (found,) = json.loads(self.told("runs", "list", "--json"))["runs"]

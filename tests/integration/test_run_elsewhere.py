@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, WORKFLOW, git
 from tests.support.crashed_runs import prepare as prepare_repository
 from tests.support.living import eventually
@@ -70,9 +71,7 @@ class Pair:
         )
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        with self.begin(*words) as process:
-            out, err = process.communicate(timeout=SECONDS_MAX)
-        return subprocess.CompletedProcess(words, process.returncode, out, err)
+        return called(words, self.repo, self.environment)
 
     def run(self, workflow: str = "two-steps") -> subprocess.Popen[str]:
         model = f"scripted:{self.place / 'script.yaml'}"
@@ -88,12 +87,8 @@ class Pair:
         self.server.kill()
         self._stack.close()
         for _ in range(2):
-            subprocess.run(
-                [sys.executable, "-m", "headway", "keys", "rotate"],
-                env=environment(self.there),
-                check=True,
-                capture_output=True,
-            )
+            rotated = called(("keys", "rotate"), self.there, environment(self.there))
+            assert rotated.returncode == 0, rotated.stderr
         self.server = self._serve(port)
 
     def the_run(self) -> dict[str, Any]:

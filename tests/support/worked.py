@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, prepare
 
 SECONDS_MAX = 60
@@ -65,9 +66,8 @@ class Place:
         )
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        with self.begin(*words) as process:
-            out, err = process.communicate(timeout=SECONDS_MAX)
-        return subprocess.CompletedProcess(words, process.returncode, out, err)
+        """Call the command line in this process; workers alone are others."""
+        return called(words, self.folder / "repo", self.environment)
 
     def dispatch(self, *words: str) -> str:
         """Have a run of the script wait; return its id."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, git, prepare
 from tests.support.fake_provider import FakeProvider, provider
 from tests.support.provided import ANTHROPIC, KEY, PROVIDERS, Provider
@@ -33,8 +34,8 @@ ACTS: tuple[Act, ...] = (
 )
 
 
-def headway(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {
+def environment(folder: Path, **settings: str) -> dict[str, str]:
+    return {
         "PATH": os.defpath,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
         "HEADWAY_HOME": str(folder / "home"),
@@ -44,20 +45,24 @@ def headway(folder: Path, *words: str, **settings: str) -> subprocess.CompletedP
         "AWS_EC2_METADATA_DISABLED": "true",
         **settings,
     }
+
+
+def headway(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    return called(words, folder / "repo", environment(folder, **settings))
+
+
+def run(folder: Path, whose: Provider, fake: FakeProvider) -> subprocess.CompletedProcess[str]:
+    """Run in a process of its own, as a person does."""
+    words = ("run", "two-steps", "--goal", "Make check.py pass", "--model", whose.model)
     return subprocess.run(
         [sys.executable, "-m", "headway", *words],
         cwd=folder / "repo",
-        env=environment,
+        env=environment(folder, **whose.settings(fake.url)),
         capture_output=True,
         text=True,
         timeout=SECONDS_MAX,
         check=False,
     )
-
-
-def run(folder: Path, whose: Provider, fake: FakeProvider) -> subprocess.CompletedProcess[str]:
-    words = ("run", "two-steps", "--goal", "Make check.py pass", "--model", whose.model)
-    return headway(folder, *words, **whose.settings(fake.url))
 
 
 @pytest.mark.parametrize("whose", PROVIDERS, ids=lambda each: each.name)
