@@ -14,10 +14,9 @@ import pytest
 from headway.adapters.models.transcript import read_transcript
 from headway.cli.demo import job
 from tests.support.fake_provider import provider
+from tests.support.patience import SECONDS_MAX
 from tests.support.provider_acts import Call, Says
 from tests.support.provider_wires import OpenAIWire
-
-SECONDS_MAX = 120
 
 
 def place(folder: Path, **more: str) -> dict[str, str]:

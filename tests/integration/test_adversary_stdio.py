@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from headway.domain.values import Json, JsonObject
-from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve, structured
+from tests.support.patience import SECONDS_MAX
+from tests.support.served import Served, message, serve, structured
 
 STEPS: list[Json] = [
     {"id": f"s{number}", "title": f"Step {number}", "prompt": f"Do {number}."}
@@ -343,7 +344,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_call_still_gets_its_answer(
     request = server.post("continue_workflow", **handed_in(begun, "goodbye"))
     server.stdin.close()
     assert step_of(server.result(request)) == "s2"
-    assert server.process.wait(EXIT_SECONDS_MAX) == 0
+    assert server.process.wait(SECONDS_MAX) == 0
 
 
 def test_a_store_turned_to_garbage_under_a_server_is_told_and_not_believed(root: Path) -> None:
@@ -372,7 +373,7 @@ def test_a_home_that_cannot_be_served_ends_the_start_with_a_reason(
         home.mkdir()
         (home / "headway.db").write_bytes(content)
     with serve(root, greet=False) as server:
-        assert server.process.wait(EXIT_SECONDS_MAX) == 1
+        assert server.process.wait(SECONDS_MAX) == 1
         assert server.stdout.read() == b""
         assert "STORE_UNAVAILABLE" in server.log()
         assert "Traceback" not in server.log()
@@ -383,7 +384,7 @@ def test_a_home_that_cannot_be_served_ends_the_start_with_a_reason(
 def test_settings_that_cannot_be_meant_end_the_start_with_a_reason(root: Path) -> None:
     for name, value in (("HEADWAY_HOME", "relative"), ("HEADWAY_GATES", "enforced")):
         with serve(root, greet=False, **{name: value}) as server:
-            assert server.process.wait(EXIT_SECONDS_MAX) == 1
+            assert server.process.wait(SECONDS_MAX) == 1
             assert f"{name}: " in server.log()
             assert "Traceback" not in server.log()
 
@@ -394,4 +395,4 @@ def test_half_a_line_before_the_end_is_refused_and_the_server_leaves(server: Ser
     answer = server.receive()
     assert answer["id"] == 7
     assert data_of(answer)["code"] == "FRAME_NOT_JSON"
-    assert server.process.wait(EXIT_SECONDS_MAX) == 0
+    assert server.process.wait(SECONDS_MAX) == 0

@@ -21,9 +21,9 @@ from headway.domain.values import Json
 from headway.server_lock import FILE_NAME, Running, ServerLock
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.cli_reference import PAGE, commands, documented, reference
+from tests.support.living import eventually, is_asleep
+from tests.support.patience import SECONDS_MAX
 from tests.support.walked import engine_of, finish, walk
-
-SECONDS_MAX = 60
 
 
 @pytest.fixture
@@ -309,7 +309,8 @@ def test_ctrl_c_ends_with_130(home: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        with fifo.open("wb"):  # opens once the command reads, and gives it nothing
+        with fifo.open("wb"):  # opens once the command does, and gives it nothing
+            eventually(lambda: is_asleep(process.pid))
             process.send_signal(signal.SIGINT)
             assert process.wait(SECONDS_MAX) == 130
         assert process.stderr is not None

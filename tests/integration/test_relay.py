@@ -18,8 +18,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from headway.domain.values import Json, JsonObject
 from headway.mcp.lines import LINE_BYTES_MAX
+from tests.support.living import eventually, is_asleep
+from tests.support.patience import SECONDS_MAX
 from tests.support.restarted import Restarted, restarted
-from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve, structured
+from tests.support.served import Served, message, serve, structured
 from tests.support.standing_in import reply, standing_in
 from tests.support.up import MODERN_VERSION, environment
 
@@ -288,7 +290,7 @@ class Restart:
     def kill(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.communicate(timeout=EXIT_SECONDS_MAX)
+            self._process.communicate(timeout=SECONDS_MAX)
 
 
 # A server that is not what it should be.
@@ -346,16 +348,16 @@ def test_a_request_that_is_taken_back_is_hung_up_on(root: Path) -> None:
         if b"tools/list" not in body:
             return reply(b"", 202)
         asked.set()
-        over.wait(EXIT_SECONDS_MAX)
+        over.wait(SECONDS_MAX)
         return None
 
     with standing_in(root / OTHER_HOME, never), relay_to_other_home(root) as client:
         client.send(LIST_TOOLS)
-        assert asked.wait(EXIT_SECONDS_MAX)
+        assert asked.wait(SECONDS_MAX)
         client.send(message("notifications/cancelled", {"requestId": 7}))
         client.stdin.close()
         assert client.stdout.read() == b""
-        assert client.process.wait(EXIT_SECONDS_MAX) == 0
+        assert client.process.wait(SECONDS_MAX) == 0
         over.set()
 
 
@@ -375,7 +377,7 @@ def test_the_end_of_input_waits_for_the_answers_still_owed(root: Path, server: R
         server.start()
         assert step_of(structured(client.receive())) == "s2"
         assert client.stdout.read() == b""
-        assert client.process.wait(EXIT_SECONDS_MAX) == 0
+        assert client.process.wait(SECONDS_MAX) == 0
 
 
 @pytest.mark.usefixtures("server")
@@ -383,7 +385,7 @@ def test_a_client_that_stops_listening_ends_the_relay_quietly(root: Path) -> Non
     with serve(root) as client:
         client.stdout.close()
         client.post("list_workflows", workspacePath=str(root))
-        assert client.process.wait(EXIT_SECONDS_MAX) == 0
+        assert client.process.wait(SECONDS_MAX) == 0
         assert client.log() == ""
 
 
@@ -393,8 +395,9 @@ def test_a_signal_ends_the_relay_without_a_word(
     root: Path, sent: signal.Signals, code: int
 ) -> None:
     with serve(root) as client:
+        eventually(lambda: is_asleep(client.process.pid))
         client.process.send_signal(sent)
-        assert client.process.wait(EXIT_SECONDS_MAX) == code
+        assert client.process.wait(SECONDS_MAX) == code
         assert client.stdout.read() == b""
         assert client.log() == ""
 
@@ -412,7 +415,7 @@ def test_the_relay_answers_before_a_slow_import_could(server: Restarted) -> None
         env=server.environment,
         capture_output=True,
         check=True,
-        timeout=EXIT_SECONDS_MAX,
+        timeout=SECONDS_MAX,
     )
     print(f"relay, start to end with one tools/list: {(time.perf_counter() - began) * 1000:.0f} ms")  # noqa: T201
     assert json.loads(ran.stdout)["id"] == 7

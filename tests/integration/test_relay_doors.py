@@ -16,7 +16,8 @@ from headway import __version__
 from headway.domain.values import Json, JsonObject
 from headway.mcp.relay.relaying import Limits, Relay, Wishes
 from headway.server_lock import Running
-from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve
+from tests.support.patience import SECONDS_MAX
+from tests.support.served import Served, message, serve
 from tests.support.standing_in import reply, standing_in
 from tests.support.up import ENVELOPE, prepare, up
 
@@ -204,7 +205,7 @@ def children(client: Served) -> list[int]:
 
 
 def wait_until_alone(client: Served) -> None:
-    deadline = time.monotonic() + EXIT_SECONDS_MAX
+    deadline = time.monotonic() + SECONDS_MAX
     while children(client):
         assert time.monotonic() < deadline, "the process that stood in is still there"
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.crashed_runs import git
-from tests.support.run_home import RUN, SECONDS_MAX, Home
+from tests.support.patience import SECONDS_MAX
+from tests.support.run_home import RUN, Home
 
 SLOW = """
 turns:
   - calls:
-      - bash: {command: "touch begun; sleep 50"}
+      - bash: {command: "touch begun; sleep 600"}
   - expect: Interrupted
     calls:
       - complete_step: {notes: "The call was interrupted, as it says; the next step is told so."}

@@ -17,9 +17,9 @@ from tests.support.called import called
 from tests.support.crashed_runs import ROOT, WORKFLOW, git
 from tests.support.crashed_runs import prepare as prepare_repository
 from tests.support.living import eventually
+from tests.support.patience import SECONDS_MAX
 from tests.support.up import Up, environment, up
 
-SECONDS_MAX = 60
 TOKEN = "a-token-of-more-than-16-characters"
 SESSION_TOKEN = re.compile(rb"c[tk]_[A-Za-z0-9_-]{24}")
 NOTES = "The step is handed in with these notes, which say what was done and found."

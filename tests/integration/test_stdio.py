@@ -13,10 +13,10 @@ import pytest
 
 from headway.application.requests import Json, JsonObject
 from headway.mcp.lines import LINE_BYTES_MAX
+from tests.support.patience import SECONDS_MAX
 
 SERVER = Path(__file__).parents[1] / "support" / "fake_verbs_server.py"
 PROTOCOL_VERSION = "2025-06-18"
-EXIT_SECONDS_MAX = 30
 
 
 class Text(msgspec.Struct):
@@ -92,7 +92,7 @@ class Client:
 
     def leave(self) -> int:
         self.stdin.close()
-        return self.process.wait(EXIT_SECONDS_MAX)
+        return self.process.wait(SECONDS_MAX)
 
 
 @pytest.fixture
@@ -215,14 +215,14 @@ def test_the_end_of_input_waits_for_the_answers_still_owed(client: Client) -> No
     client.stdin.close()
     answers = [json.loads(line)["id"] for line in client.stdout]
     assert sorted(answers) == [1, 2]
-    assert client.process.wait(EXIT_SECONDS_MAX) == 0
+    assert client.process.wait(SECONDS_MAX) == 0
 
 
 def test_a_client_that_stops_listening_ends_the_server_quietly(client: Client) -> None:
     client.shake_hands()
     client.stdout.close()
     client.call("list_workflows", {"workspacePath": "/w"}, 1)
-    assert client.process.wait(EXIT_SECONDS_MAX) == 0
+    assert client.process.wait(SECONDS_MAX) == 0
 
 
 def test_a_client_that_says_nothing_is_let_go(client: Client) -> None:

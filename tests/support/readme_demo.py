@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 from bench.readme import README, replaced
+from tests.support.patience import SECONDS_MAX
 
 MARK = "demo"
-SECONDS_MAX = 120
 ENDS = "\nGive it a job of yours\n"
 CHANGING = (
     (r"process \d+", "process PID"),

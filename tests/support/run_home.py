@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from headway.cli.main import cli
 from tests.support.called import called
 from tests.support.crashed_runs import ROOT, prepare
+from tests.support.patience import SECONDS_MAX
 
-SECONDS_MAX = 60
 RUN = ("run", "two-steps", "--goal", "Make check.py pass")
 
 

@@ -11,10 +11,10 @@ import pytest
 from tests.support.called import called
 from tests.support.crashed_runs import ROOT, git, prepare
 from tests.support.fake_provider import FakeProvider, provider
+from tests.support.patience import SECONDS_MAX
 from tests.support.provided import ANTHROPIC, KEY, PROVIDERS, Provider
 from tests.support.provider_acts import Act, Call, Fails, Says
 
-SECONDS_MAX = 60
 LOOKED = "check.py fails with an assertion error, since add subtracts its second argument."
 MENDED = "add adds now, and check.py passes; one line of calc.py changed, nothing besides."
 ACTS: tuple[Act, ...] = (
