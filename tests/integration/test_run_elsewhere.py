@@ -18,7 +18,7 @@ from tests.support.crashed_runs import ROOT, WORKFLOW, git
 from tests.support.crashed_runs import prepare as prepare_repository
 from tests.support.living import eventually
 from tests.support.patience import SECONDS_MAX
-from tests.support.up import Up, environment, up
+from tests.support.up import Up, environment, port_to_come_back_to, up
 
 TOKEN = "a-token-of-more-than-16-characters"
 SESSION_TOKEN = re.compile(rb"c[tk]_[A-Za-z0-9_-]{24}")
@@ -47,7 +47,7 @@ class Pair:
         (self.there / "files").mkdir()
         (self.there / "files" / "two-steps.json").write_text(json.dumps(WORKFLOW))
         self._stack = ExitStack()
-        self.server = self._serve("0")
+        self.server = self._serve(port_to_come_back_to())
         self.place = folder / "here"
         prepare_repository(self.place)
         self.repo = self.place / "repo"

@@ -173,6 +173,18 @@ def prepare(root: Path) -> Path:
     return root / "work"
 
 
+def port_to_come_back_to() -> str:
+    """Return a free port below those that the system gives to whoever asks for any."""
+    any_from = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("utf-8").split()[0])
+    for port in range(any_from // 2 + os.getpid() % (any_from // 4), any_from):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        return str(port)
+    pytest.fail("there is no free port")
+
+
 def try_up(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run `headway up` where it is expected to end by itself, and to say why in JSON."""
     return subprocess.run(
