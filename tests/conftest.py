@@ -1,7 +1,10 @@
 """What holds for every test: a home of its own, nobody's settings or keys, steady draws."""
 
 import os
+import signal
 from collections.abc import Iterator
+from compileall import compile_dir
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,8 +16,35 @@ settings.register_profile("steady", derandomize=True, deadline=None, print_blob=
 settings.register_profile("search", deadline=None, print_blob=True, max_examples=2_000)
 settings.load_profile("steady")
 
+ROOT = Path(__file__).parents[1]
+IMPORTED = ("src", "tests/support")
+# These take longest. They begin first, so that no processor waits for one of them at the end.
+LONG = (
+    "tests/unit/test_bench_runs.py",
+    "tests/integration/test_crash.py",
+    "tests/fuzz/",
+    "tests/simulation/",
+    "tests/acceptance/test_guide.py",
+    "tests/acceptance/test_demo.py",
+)
 # Settings of ours and of git; keys and addresses of models' providers.
 SOMEBODYS = ("HEADWAY_", "GIT_", "ANTHROPIC_", "OPENAI_", "AWS_")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the processes of the tests the same to begin with, however the tests were started."""
+    if hasattr(config, "workerinput"):
+        return  # what runs tests inherits it
+    # A shell has what it starts in the background ignore Ctrl-C, and all that starts from there.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Each process would compile all it imports where PYTHONDONTWRITEBYTECODE is set.
+    for folder in IMPORTED:
+        compile_dir(ROOT / folder, quiet=2)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,7 +6,7 @@ Through the verbs, on a real store. Every refusal is checked to have written not
 import base64
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -248,9 +248,9 @@ def test_a_catastrophic_pattern_against_a_megabyte_takes_linear_time(door: Front
     }
     door.write("regex.json", {**PLAIN, "id": "regex", "steps": [step]})
     token = door.start("regex")["continueToken"]
-    began = perf_counter()
+    began = process_time()
     blocked = door.advance(token, "a" * 1_000_000 + "!")
-    assert perf_counter() - began < 1
+    assert process_time() - began < 1
     assert blocked["kind"] == "blocked"
     assert door.advance(blocked["continueToken"], "aaa")["isComplete"] is True
 

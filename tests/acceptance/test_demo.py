@@ -5,19 +5,21 @@ import os
 import re
 import subprocess
 import sys
-import time
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from bench.readme import README
+from bench.readme import block as marked
 from headway.adapters.models.transcript import read_transcript
 from headway.cli.demo import job
 from tests.support.fake_provider import provider
+from tests.support.patience import SECONDS_MAX
 from tests.support.provider_acts import Call, Says
 from tests.support.provider_wires import OpenAIWire
-
-SECONDS_MAX = 120
+from tests.support.readme_demo import MARK, masked, picture
 
 
 def place(folder: Path, **more: str) -> dict[str, str]:
@@ -46,14 +48,40 @@ def assert_gone(*pids: str) -> None:
             os.kill(int(pid), 0)
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A demo that was run for several tests to look at."""
+
+    folder: Path
+    ran: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    """Run the demo as most do, on a terminal as wide as the README's picture."""
+    folder = tmp_path_factory.mktemp("shown")
+    return Shown(folder, demo(folder, COLUMNS="100"))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    """Run the demo of an agent beside settings of this process, and keep what it made."""
+    folder = tmp_path_factory.mktemp("kept")
+    settings = {"HEADWAY_GATES": "enforce", "HEADWAY_TOKEN": "a-token-of-another-server"}
+    return Shown(folder, demo(folder, "--mcp", "--keep", **settings))
+
+
+def test_the_picture_of_the_demo_is_what_the_demo_says(shown: Shown) -> None:
+    assert masked(marked(README.read_text("utf-8"), MARK)) == masked(picture(shown.ran.stdout)), (
+        "run: make reference"
+    )
+
+
 def test_the_job_is_killed_in_a_tool_call_recovered_and_ends_as_a_checked_commit(
-    tmp_path: Path,
+    shown: Shown,
 ) -> None:
-    began = time.monotonic()
-    ran = demo(tmp_path)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert time.monotonic() - began < 60
-    told = ran.stdout
+    assert shown.ran.returncode == 0, shown.ran.stdout + shown.ran.stderr
+    told = shown.ran.stdout
     places = [told.index(f"({step})") for step in STEPS]
     assert places == sorted(places)
 
@@ -83,7 +111,7 @@ def test_the_job_is_killed_in_a_tool_call_recovered_and_ends_as_a_checked_commit
     assert re.search(r"\$ headway verify\nAll is as recorded: ", told)
     assert "headway demo --mcp" in told
     assert "\x1b" not in told
-    assert not list(tmp_path.iterdir())
+    assert not list(shown.folder.iterdir())
 
 
 def test_a_store_that_only_one_process_may_open_is_told_of_when_it_is_free(tmp_path: Path) -> None:
@@ -210,18 +238,14 @@ def test_an_agent_over_mcp_is_refused_once_survives_a_kill_and_finishes(tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_settings_of_this_process_do_not_reach_the_demo(tmp_path: Path) -> None:
-    ran = demo(
-        tmp_path, "--mcp", HEADWAY_GATES="enforce", HEADWAY_TOKEN="a-token-of-another-server"
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "the workflow is complete" in ran.stdout
+def test_settings_of_this_process_do_not_reach_the_demo(kept: Shown) -> None:
+    assert kept.ran.returncode == 0, kept.ran.stdout + kept.ran.stderr
+    assert "the workflow is complete" in kept.ran.stdout
 
 
-def test_what_is_kept_is_really_there(tmp_path: Path) -> None:
-    ran = demo(tmp_path, "--mcp", "--keep")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (folder,) = tmp_path.iterdir()
+def test_what_is_kept_is_really_there(kept: Shown) -> None:
+    ran = kept.ran
+    (folder,) = kept.folder.iterdir()
     assert str(folder) in ran.stdout
     assert f"export HEADWAY_HOME={folder / 'home'}\n" in ran.stdout, "never cut"
     assert re.search(r"\S*headway sessions tree\n", ran.stdout)

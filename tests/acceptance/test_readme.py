@@ -20,7 +20,6 @@ from headway.domain.compiler.setting import Sources
 from headway.mcp.tools import DESCRIPTIONS
 from tests.support.cli_reference import commands
 from tests.support.decided import routines_in, workflow_files
-from tests.support.readme_demo import MARK, masked, picture
 from tests.support.served import serve
 
 ROOT = Path(__file__).parents[2]
@@ -69,10 +68,6 @@ def test_the_workflow_of_the_readme_loads_starts_and_finishes(tmp_path: Path) ->
 def test_the_readme_gives_each_client_what_the_demo_gives_it(way: Way) -> None:
     whole = json.loads(block("json")) if way.what.startswith("{") else None
     assert f"`{way.what}`" in README or json.loads(way.what) == whole
-
-
-def test_the_picture_of_the_demo_is_what_the_demo_says() -> None:
-    assert masked(marked(README, MARK)) == masked(picture()), "run: make reference"
 
 
 def test_figures_of_a_run_take_the_place_of_those_in_the_readme() -> None:

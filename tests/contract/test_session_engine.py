@@ -42,7 +42,8 @@ from headway.ports.engine import (
     Work,
 )
 from tests.support.living import eventually, is_alive
-from tests.support.up import Up, prepare, up
+from tests.support.patience import SECONDS_MAX
+from tests.support.up import Up, port_to_come_back_to, prepare, up
 
 pytestmark = pytest.mark.anyio
 
@@ -132,6 +133,9 @@ class Here:
         self._stack.close()
 
 
+WAITS = (0.1,) * (10 * SECONDS_MAX)  # as long as a server may take to start on this machine
+
+
 class Elsewhere:
     """A server that demands a token and runs checks."""
 
@@ -140,10 +144,10 @@ class Elsewhere:
         self.work = root / "work"  # each test has another one
         self._root = root
         self._stack = ExitStack()
-        self.server: Up = self._begin("0")
+        self.server: Up = self._begin(port_to_come_back_to())
 
     def engine(self) -> SessionEngine:
-        return RemoteEngine(Server(address_of(self.server.url), TOKEN, CLIENT))
+        return RemoteEngine(Server(address_of(self.server.url), TOKEN, CLIENT, waits_seconds=WAITS))
 
     def restart(self, sign: signal.Signals = signal.SIGKILL) -> None:
         port = str(self.server.port)
@@ -359,8 +363,8 @@ async def test_a_workflow_nobody_knows_is_told_as_such(home: Home) -> None:
 async def test_a_hand_in_that_is_cancelled_while_it_is_checked_ends_at_once(home: Home) -> None:
     engine = home.engine()
     await engine.start(wanted(home, "checked"))
-    (home.work / "check").write_text("sleep 50")
-    with anyio.fail_after(30):
+    (home.work / "check").write_text("sleep 600")
+    with anyio.fail_after(SECONDS_MAX):
         async with anyio.create_task_group() as group:
             group.start_soon(engine.complete, NOTES)
             await anyio.to_thread.run_sync(eventually, lambda: written(home.work / "pid"))

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from headway.domain.values import Json, JsonObject
-from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve, structured
+from tests.support.patience import SECONDS_MAX
+from tests.support.served import Served, message, serve, structured
 
 STEPS: list[Json] = [
     {"id": f"s{number}", "title": f"Step {number}", "prompt": f"Do {number}."}
@@ -43,17 +44,33 @@ def loop(name: str) -> JsonObject:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Return a folder with a workspace and a plain workflow."""
-    for name in ("work", "files"):
-        (tmp_path / name).mkdir()
-    write(tmp_path, PLAIN)
-    return tmp_path
+    return prepared(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared(tmp_path_factory.mktemp("common"))
+
+
+@pytest.fixture(scope="module")
+def lasting(common: Path) -> Iterator[Served]:
+    """Serve the tests that leave a server and its files as they found them."""
+    with serve(common) as served:
+        yield served
 
 
 @pytest.fixture
 def server(root: Path) -> Iterator[Served]:
     with serve(root) as served:
         yield served
+
+
+def prepared(root: Path) -> Path:
+    """Return a folder with a workspace and a plain workflow."""
+    for name in ("work", "files"):
+        (root / name).mkdir()
+    write(root, PLAIN)
+    return root
 
 
 def write(root: Path, workflow: JsonObject) -> Path:
@@ -96,12 +113,12 @@ NO_CALLS: list[JsonObject] = [
 ]
 
 
-def test_a_call_of_the_wrong_form_is_told_what_is_wrong(server: Served) -> None:
+def test_a_call_of_the_wrong_form_is_told_what_is_wrong(lasting: Served) -> None:
     for params in NO_CALLS:
-        answer = server.ask(message("tools/call", params, "x"))
+        answer = lasting.ask(message("tools/call", params, "x"))
         assert answer["id"] == "x"
         assert data_of(answer)["code"] == "FRAME_NOT_A_CALL"
-    assert server.start(Path("/"), "three-steps")["isComplete"] is False
+    assert lasting.start(Path("/"), "three-steps")["isComplete"] is False
 
 
 def test_a_call_before_the_handshake_is_told_what_comes_first(root: Path) -> None:
@@ -114,88 +131,90 @@ def test_a_call_before_the_handshake_is_told_what_comes_first(root: Path) -> Non
         assert "workflows" in server.call("list_workflows", workspacePath=str(root))
 
 
-def test_a_name_cut_short_is_recognised(server: Served, root: Path) -> None:
-    token = server.start(root / "work", "three-steps")["continueToken"]
-    answer = server.call("continue_workflow", continueToken=token, output={"notes": "done"})
+def test_a_name_cut_short_is_recognised(lasting: Served, common: Path) -> None:
+    token = lasting.start(common / "work", "three-steps")["continueToken"]
+    answer = lasting.call("continue_workflow", continueToken=token, output={"notes": "done"})
     assert "did you mean notesMarkdown?" in str(answer["message"])
-    assert server.advance(token)["kind"] == "ok"
+    assert lasting.advance(token)["kind"] == "ok"
 
 
-def test_an_id_in_other_letters_is_not_found_and_named(server: Served, root: Path) -> None:
-    answer = server.start(root / "work", "Three-Steps")
+def test_an_id_in_other_letters_is_not_found_and_named(lasting: Served, common: Path) -> None:
+    answer = lasting.start(common / "work", "Three-Steps")
     assert answer["code"] == "NOT_FOUND"
     assert "Did you mean three-steps?" in json.dumps(answer["details"])
 
 
-def test_a_folder_that_cannot_be_attached_is_not_called_a_workspace(server: Served) -> None:
+def test_a_folder_that_cannot_be_attached_is_not_called_a_workspace(lasting: Served) -> None:
     for path in ("/no/such/folder", str(Path(__file__))):
-        answer = server.call("manage_workflow_source", action="attach", path=path)
+        answer = lasting.call("manage_workflow_source", action="attach", path=path)
         assert answer["code"] == "VALIDATION_ERROR"
         assert str(answer["message"]).startswith("The folder ")
-    gone = server.call("manage_workflow_source", action="detach", path="/no/such/folder")
+    gone = lasting.call("manage_workflow_source", action="detach", path="/no/such/folder")
     assert gone == {"action": "detach", "path": "/no/such/folder"}
 
 
 # Tokens and payloads.
 
 
-def test_old_tokens_lead_nowhere_but_to_what_they_led_to(server: Served, root: Path) -> None:
-    first = server.start(root / "work", "three-steps")
-    other = server.start(root / "work", "three-steps")
-    blank = server.advance(first["continueToken"], " \n\t ")
+def test_old_tokens_lead_nowhere_but_to_what_they_led_to(lasting: Served, common: Path) -> None:
+    first = lasting.start(common / "work", "three-steps")
+    other = lasting.start(common / "work", "three-steps")
+    blank = lasting.advance(first["continueToken"], " \n\t ")
     assert "MISSING_REQUIRED_NOTES" in blocker_of(blank)
-    assert server.advance(first["continueToken"], "better") == blank
-    second = server.advance(blank["retryContinueToken"], "better")
+    assert lasting.advance(first["continueToken"], "better") == blank
+    second = lasting.advance(blank["retryContinueToken"], "better")
     assert step_of(second) == "s2"
-    third = server.advance(second["continueToken"])
+    third = lasting.advance(second["continueToken"])
     for _ in range(2):
-        assert server.advance(first["continueToken"]) == blank
-        assert server.advance(blank["retryContinueToken"], "another") == second
-        assert server.advance(second["continueToken"], "another") == third
+        assert lasting.advance(first["continueToken"]) == blank
+        assert lasting.advance(blank["retryContinueToken"], "another") == second
+        assert lasting.advance(second["continueToken"], "another") == third
     half = str(first["continueToken"])[:15] + str(other["continueToken"])[15:]
-    assert server.advance(half)["code"] == "TOKEN_BAD_SIGNATURE"
-    assert server.advance(first["checkpointToken"])["code"] == "TOKEN_SCOPE_MISMATCH"
-    assert step_of(server.advance(other["continueToken"])) == "s2"
-    assert server.advance(third["continueToken"])["isComplete"] is True
+    assert lasting.advance(half)["code"] == "TOKEN_BAD_SIGNATURE"
+    assert lasting.advance(first["checkpointToken"])["code"] == "TOKEN_SCOPE_MISMATCH"
+    assert step_of(lasting.advance(other["continueToken"])) == "s2"
+    assert lasting.advance(third["continueToken"])["isComplete"] is True
 
 
-def test_an_artifact_without_a_kind_is_seen_and_told(server: Served, root: Path) -> None:
-    write(root, {**PLAIN, "id": "looped", "steps": [loop("one")]})
-    token = server.advance(server.start(root / "work", "looped")["continueToken"])["continueToken"]
-    reply = server.advance(token, artifacts=["stop", None, {"kind": 5}])
+def test_an_artifact_without_a_kind_is_seen_and_told(lasting: Served, common: Path) -> None:
+    write(common, {**PLAIN, "id": "looped", "steps": [loop("one")]})
+    token = lasting.advance(lasting.start(common / "work", "looped")["continueToken"])[
+        "continueToken"
+    ]
+    reply = lasting.advance(token, artifacts=["stop", None, {"kind": 5}])
     assert "What was handed in names no kind (3 in all)" in blocker_of(reply)
-    assert "No artifact was." in blocker_of(server.advance(reply["retryContinueToken"]))
+    assert "No artifact was." in blocker_of(lasting.advance(reply["retryContinueToken"]))
 
 
 def test_loop_decisions_count_where_they_are_asked_for_and_nowhere_else(
-    server: Served, root: Path
+    lasting: Served, common: Path
 ) -> None:
     def decide(name: str, decision: str) -> JsonObject:
         return {"kind": "wr.loop_control", "loopId": name, "decision": decision}
 
-    write(root, {**PLAIN, "id": "loops", "steps": [STEPS[0], loop("one"), loop("two"), STEPS[2]]})
-    at = server.start(root / "work", "loops")
-    at = server.advance(at["continueToken"], artifacts=[decide("one", "stop")])
+    write(common, {**PLAIN, "id": "loops", "steps": [STEPS[0], loop("one"), loop("two"), STEPS[2]]})
+    at = lasting.start(common / "work", "loops")
+    at = lasting.advance(at["continueToken"], artifacts=[decide("one", "stop")])
     assert step_of(at) == "one-work"
-    at = server.advance(at["continueToken"], artifacts=[decide("one", "stop")])
+    at = lasting.advance(at["continueToken"], artifacts=[decide("one", "stop")])
     assert step_of(at) == "one-decide"
-    at = server.advance(at["continueToken"], artifacts=[decide("two", "stop")])
+    at = lasting.advance(at["continueToken"], artifacts=[decide("two", "stop")])
     assert "names another loop" in blocker_of(at)
     both: list[Json] = [decide("one", "stop"), decide("one", "continue")]
-    at = server.advance(at["retryContinueToken"], artifacts=both)
+    at = lasting.advance(at["retryContinueToken"], artifacts=both)
     assert "contradict each other" in blocker_of(at)
-    at = server.advance(at["retryContinueToken"], artifacts=[decide("one", "stop")])
+    at = lasting.advance(at["retryContinueToken"], artifacts=[decide("one", "stop")])
     assert step_of(at) == "two-work"
 
 
 def test_the_text_of_a_block_says_everything_once_and_how_to_send_it(
-    server: Served, root: Path
+    lasting: Served, common: Path
 ) -> None:
-    at = server.start(root / "work", "hw.bug-fix")
+    at = lasting.start(common / "work", "hw.bug-fix")
     for _ in range(4):
-        at = server.advance(at["continueToken"])
+        at = lasting.advance(at["continueToken"])
     report: JsonObject = {"kind": "bug_fix_report", "rootCause": "x"}
-    text = server.told(
+    text = lasting.told(
         "continue_workflow",
         continueToken=at["continueToken"],
         intent="advance",
@@ -206,21 +225,23 @@ def test_the_text_of_a_block_says_everything_once_and_how_to_send_it(
     assert '"artifacts": ["<every artifact>"]' in text
 
 
-def test_a_checkpoint_says_that_the_step_stays_open(server: Served, root: Path) -> None:
-    begun = server.start(root / "work", "three-steps")
-    text = server.told("checkpoint_workflow", checkpointToken=begun["checkpointToken"])
+def test_a_checkpoint_says_that_the_step_stays_open(lasting: Served, common: Path) -> None:
+    begun = lasting.start(common / "work", "three-steps")
+    text = lasting.told("checkpoint_workflow", checkpointToken=begun["checkpointToken"])
     assert "the step stays open" in text
     assert "st_" in text
     assert '"intent": "rehydrate"' in text
 
 
-def test_a_session_that_is_complete_is_read_with_all_its_notes(server: Served, root: Path) -> None:
-    at = server.start(root / "work", "three-steps")
+def test_a_session_that_is_complete_is_read_with_all_its_notes(
+    lasting: Served, common: Path
+) -> None:
+    at = lasting.start(common / "work", "three-steps")
     for number in (1, 2):
-        at = server.advance(at["continueToken"], f"notes of step {number}")
+        at = lasting.advance(at["continueToken"], f"notes of step {number}")
     last = at["continueToken"]
-    assert server.advance(last, "notes of step 3")["isComplete"] is True
-    read = json.dumps(server.rehydrate(last, root / "work"))
+    assert lasting.advance(last, "notes of step 3")["isComplete"] is True
+    read = json.dumps(lasting.rehydrate(last, common / "work"))
     for number in (1, 2, 3):
         assert f"notes of step {number}" in read
     assert "The session ended with this step." in read
@@ -297,13 +318,13 @@ def test_two_servers_on_one_home_lead_one_session_together(root: Path) -> None:
             at = replies[0]
 
 
-def test_many_calls_at_once_on_one_token_get_one_outcome(server: Served, root: Path) -> None:
-    begun = server.start(root / "work", "three-steps")
+def test_many_calls_at_once_on_one_token_get_one_outcome(lasting: Served, common: Path) -> None:
+    begun = lasting.start(common / "work", "three-steps")
     sent = {
-        server.post("continue_workflow", **handed_in(begun, f"caller {number}"))
+        lasting.post("continue_workflow", **handed_in(begun, f"caller {number}"))
         for number in range(CALLS_AT_ONCE)
     }
-    answers = [server.receive() for _ in sent]
+    answers = [lasting.receive() for _ in sent]
     assert {answer["id"] for answer in answers} == sent
     replies = [structured(answer) for answer in answers]
     assert all(reply == replies[0] for reply in replies)
@@ -343,7 +364,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_call_still_gets_its_answer(
     request = server.post("continue_workflow", **handed_in(begun, "goodbye"))
     server.stdin.close()
     assert step_of(server.result(request)) == "s2"
-    assert server.process.wait(EXIT_SECONDS_MAX) == 0
+    assert server.process.wait(SECONDS_MAX) == 0
 
 
 def test_a_store_turned_to_garbage_under_a_server_is_told_and_not_believed(root: Path) -> None:
@@ -372,7 +393,7 @@ def test_a_home_that_cannot_be_served_ends_the_start_with_a_reason(
         home.mkdir()
         (home / "headway.db").write_bytes(content)
     with serve(root, greet=False) as server:
-        assert server.process.wait(EXIT_SECONDS_MAX) == 1
+        assert server.process.wait(SECONDS_MAX) == 1
         assert server.stdout.read() == b""
         assert "STORE_UNAVAILABLE" in server.log()
         assert "Traceback" not in server.log()
@@ -383,7 +404,7 @@ def test_a_home_that_cannot_be_served_ends_the_start_with_a_reason(
 def test_settings_that_cannot_be_meant_end_the_start_with_a_reason(root: Path) -> None:
     for name, value in (("HEADWAY_HOME", "relative"), ("HEADWAY_GATES", "enforced")):
         with serve(root, greet=False, **{name: value}) as server:
-            assert server.process.wait(EXIT_SECONDS_MAX) == 1
+            assert server.process.wait(SECONDS_MAX) == 1
             assert f"{name}: " in server.log()
             assert "Traceback" not in server.log()
 
@@ -394,4 +415,4 @@ def test_half_a_line_before_the_end_is_refused_and_the_server_leaves(server: Ser
     answer = server.receive()
     assert answer["id"] == 7
     assert data_of(answer)["code"] == "FRAME_NOT_JSON"
-    assert server.process.wait(EXIT_SECONDS_MAX) == 0
+    assert server.process.wait(SECONDS_MAX) == 0

@@ -22,10 +22,11 @@ from headway.bootstrap import DATABASE_NAME
 from headway.domain.values import Json
 from headway.server_lock import FILE_NAME, Running, ServerLock
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
+from tests.support.called import called
 from tests.support.cli_reference import PAGE, commands, documented, reference
+from tests.support.living import eventually, is_asleep
+from tests.support.patience import SECONDS_MAX
 from tests.support.walked import engine_of, finish, walk
-
-SECONDS_MAX = 60
 
 
 @pytest.fixture
@@ -59,8 +60,8 @@ def run(home: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess
 
 
 def document(home: Path, *arguments: str, code: int = 0) -> dict[str, Json]:
-    """Run a command with --json and return its document, which is all there is on stdout."""
-    ran = run(home, *arguments, "--json")
+    """Call a command with --json and return its document, which is all there is on stdout."""
+    ran = called((*arguments, "--json"), home.parent, environment(home))
     assert (ran.returncode, ran.stderr) == (code, "")
     assert ran.stdout.isascii()
     parsed = json.loads(ran.stdout)
@@ -375,7 +376,8 @@ def test_ctrl_c_ends_with_130(home: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        with fifo.open("wb"):  # opens once the command reads, and gives it nothing
+        with fifo.open("wb"):  # opens once the command does, and gives it nothing
+            eventually(lambda: is_asleep(process.pid))
             process.send_signal(signal.SIGINT)
             assert process.wait(SECONDS_MAX) == 130
         assert process.stderr is not None

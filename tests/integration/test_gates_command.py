@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from headway.domain.values import Json, JsonObject
+from tests.support.called import called
 from tests.support.front_door import PLAIN
 from tests.support.served import Served, serve
 
@@ -49,13 +50,8 @@ def environment(root: Path) -> dict[str, str]:
 
 
 def headway(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "headway", *arguments],
-        env=environment(root),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Call a person's command in this process; the server is the other one."""
+    return called(arguments, root, environment(root))
 
 
 def on_a_terminal(root: Path, answer: str, *arguments: str) -> str:

@@ -16,6 +16,7 @@ from headway.cli.main import cli
 from headway.domain.values import Json
 from headway.web.bodies import BODY_BYTES_MAX
 from tests.support.crashed_runs import git
+from tests.support.patience import SECONDS_MAX
 from tests.support.up import Up, environment, up
 
 JSON = {"content-type": "application/json"}
@@ -25,8 +26,7 @@ SCRIPT = "turns:\n" + f"  - calls:\n      - complete_step: {NOTES}\n" * 3
 SLOW = """\
 turns:
   - calls:
-      - bash: {{command: "touch '{begun}'; exec sleep 50"}}"""
-SECONDS_MAX = 60
+      - bash: {{command: "touch '{begun}'; exec sleep 600"}}"""
 NEVER = "task_aaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 

@@ -16,7 +16,8 @@ from typing import TypeAlias
 import pytest
 
 from headway.domain.values import Json, JsonObject
-from tests.support.up import EXIT_SECONDS_MAX, environment, prepare, up
+from tests.support.patience import SECONDS_MAX
+from tests.support.up import environment, prepare, up
 
 ROOT = Path(__file__).parents[2]
 PLACES = os.pathsep.join([str(ROOT / "node_modules" / ".bin"), os.environ.get("PATH", "")])  # noqa: TID251
@@ -49,7 +50,7 @@ def inspector(root: Path, era: str, target: Sequence[str]) -> Inspect:
             cwd=root,
             capture_output=True,
             text=True,
-            timeout=EXIT_SECONDS_MAX,
+            timeout=SECONDS_MAX,
             check=False,
         )
         assert ran.returncode in {0, TOLD_A_FAULT}, ran.stderr

@@ -18,8 +18,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from headway.domain.values import Json, JsonObject
 from headway.mcp.lines import LINE_BYTES_MAX
+from tests.support.living import eventually, is_asleep
+from tests.support.patience import SECONDS_MAX
 from tests.support.restarted import Restarted, restarted
-from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve, structured
+from tests.support.served import Served, message, serve, structured
 from tests.support.standing_in import reply, standing_in
 from tests.support.up import MODERN_VERSION, environment
 
@@ -46,17 +48,33 @@ START_TWICE = (
 )
 
 
+def prepared(root: Path) -> Path:
+    for name in ("work", "files"):
+        (root / name).mkdir()
+    (root / "files" / "three-steps.json").write_text(json.dumps(PLAIN), "utf-8")
+    return root
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("work", "files"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "files" / "three-steps.json").write_text(json.dumps(PLAIN), "utf-8")
-    return tmp_path
+    return prepared(tmp_path)
 
 
 @pytest.fixture
 def server(root: Path) -> Iterator[Restarted]:
     with restarted(root) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared(tmp_path_factory.mktemp("common"))
+
+
+@pytest.fixture(scope="module")
+def lasting(common: Path) -> Iterator[Restarted]:
+    """Serve the home of the tests that leave a server alone; each has a relay of its own."""
+    with restarted(common) as started:
         yield started
 
 
@@ -101,29 +119,29 @@ def relay_to_other_home(root: Path) -> Iterator[Served]:
 # A server that is there.
 
 
-def test_a_client_is_served_by_the_server_of_its_home(root: Path, server: Restarted) -> None:
+def test_a_client_is_served_by_the_server_of_its_home(common: Path, lasting: Restarted) -> None:
     # The workflow is seen by the server alone: the relay's own folders do not matter.
-    with serve(root, HEADWAY_WORKFLOW_PATH="") as client:
-        begun = client.start(root / "work", "three-steps")
+    with serve(common, HEADWAY_WORKFLOW_PATH="") as client:
+        begun = client.start(common / "work", "three-steps")
         assert step_of(client.advance(begun["continueToken"])) == "s2"
         assert client.leave() == 0
         assert client.log() == ""
-    assert server.now.process.poll() is None
+    assert lasting.now.process.poll() is None
 
 
-@pytest.mark.usefixtures("server")
-def test_two_relays_share_one_session(root: Path) -> None:
-    with serve(root) as one, serve(root) as other:
-        begun = one.start(root / "work", "three-steps")
+@pytest.mark.usefixtures("lasting")
+def test_two_relays_share_one_session(common: Path) -> None:
+    with serve(common) as one, serve(common) as other:
+        begun = one.start(common / "work", "three-steps")
         second = other.advance(begun["continueToken"])
         assert one.advance(begun["continueToken"]) == second
         assert step_of(one.advance(second["continueToken"])) == "s3"
 
 
-@pytest.mark.usefixtures("server")
-def test_calls_of_one_client_run_side_by_side(root: Path) -> None:
-    with serve(root) as client:
-        begun = client.start(root / "work", "three-steps")
+@pytest.mark.usefixtures("lasting")
+def test_calls_of_one_client_run_side_by_side(common: Path) -> None:
+    with serve(common) as client:
+        begun = client.start(common / "work", "three-steps")
         call: JsonObject = {"name": "continue_workflow", "arguments": {}}
         token = begun["continueToken"]
         output: JsonObject = {"notesMarkdown": "done"}
@@ -151,22 +169,22 @@ def test_calls_of_one_client_run_side_by_side(root: Path) -> None:
         (START_TWICE, 9, "FRAME_DUPLICATE_KEY"),
     ],
 )
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("lasting")
 def test_frames_are_as_strict_as_in_process(
-    root: Path, line: bytes, request_: Json, code: str
+    common: Path, line: bytes, request_: Json, code: str
 ) -> None:
-    with serve(root) as client:
+    with serve(common) as client:
         answer = client.ask(line)
         assert (answer["id"], failure(answer)["code"]) == (request_, code)
-        assert "workflows" in client.call("list_workflows", workspacePath=str(root))
+        assert "workflows" in client.call("list_workflows", workspacePath=str(common))
 
 
-@pytest.mark.usefixtures("server")
-def test_a_line_beyond_the_limit_is_refused_and_the_next_is_served(root: Path) -> None:
-    with serve(root) as client:
+@pytest.mark.usefixtures("lasting")
+def test_a_line_beyond_the_limit_is_refused_and_the_next_is_served(common: Path) -> None:
+    with serve(common) as client:
         line = b'{"jsonrpc":"2.0","id":3,"method":"m","params":{"a":"' + b"x" * LINE_BYTES_MAX
         assert failure(client.ask(line))["code"] == "FRAME_TOO_LARGE"
-        assert "workflows" in client.call("list_workflows", workspacePath=str(root))
+        assert "workflows" in client.call("list_workflows", workspacePath=str(common))
 
 
 # A server that goes.
@@ -288,7 +306,7 @@ class Restart:
     def kill(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.communicate(timeout=EXIT_SECONDS_MAX)
+            self._process.communicate(timeout=SECONDS_MAX)
 
 
 # A server that is not what it should be.
@@ -346,16 +364,16 @@ def test_a_request_that_is_taken_back_is_hung_up_on(root: Path) -> None:
         if b"tools/list" not in body:
             return reply(b"", 202)
         asked.set()
-        over.wait(EXIT_SECONDS_MAX)
+        over.wait(SECONDS_MAX)
         return None
 
     with standing_in(root / OTHER_HOME, never), relay_to_other_home(root) as client:
         client.send(LIST_TOOLS)
-        assert asked.wait(EXIT_SECONDS_MAX)
+        assert asked.wait(SECONDS_MAX)
         client.send(message("notifications/cancelled", {"requestId": 7}))
         client.stdin.close()
         assert client.stdout.read() == b""
-        assert client.process.wait(EXIT_SECONDS_MAX) == 0
+        assert client.process.wait(SECONDS_MAX) == 0
         over.set()
 
 
@@ -375,31 +393,32 @@ def test_the_end_of_input_waits_for_the_answers_still_owed(root: Path, server: R
         server.start()
         assert step_of(structured(client.receive())) == "s2"
         assert client.stdout.read() == b""
-        assert client.process.wait(EXIT_SECONDS_MAX) == 0
+        assert client.process.wait(SECONDS_MAX) == 0
 
 
-@pytest.mark.usefixtures("server")
-def test_a_client_that_stops_listening_ends_the_relay_quietly(root: Path) -> None:
-    with serve(root) as client:
+@pytest.mark.usefixtures("lasting")
+def test_a_client_that_stops_listening_ends_the_relay_quietly(common: Path) -> None:
+    with serve(common) as client:
         client.stdout.close()
-        client.post("list_workflows", workspacePath=str(root))
-        assert client.process.wait(EXIT_SECONDS_MAX) == 0
+        client.post("list_workflows", workspacePath=str(common))
+        assert client.process.wait(SECONDS_MAX) == 0
         assert client.log() == ""
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -15)])
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("lasting")
 def test_a_signal_ends_the_relay_without_a_word(
-    root: Path, sent: signal.Signals, code: int
+    common: Path, sent: signal.Signals, code: int
 ) -> None:
-    with serve(root) as client:
+    with serve(common) as client:
+        eventually(lambda: is_asleep(client.process.pid))
         client.process.send_signal(sent)
-        assert client.process.wait(EXIT_SECONDS_MAX) == code
+        assert client.process.wait(SECONDS_MAX) == code
         assert client.stdout.read() == b""
         assert client.log() == ""
 
 
-def test_the_relay_answers_before_a_slow_import_could(server: Restarted) -> None:
+def test_the_relay_answers_before_a_slow_import_could(lasting: Restarted) -> None:
     """Print how long the first tools/list takes; `make bench` holds it to its limit."""
     code = "import sys; sys.argv = ['headway', 'mcp']; from headway.__main__ import main; main(); "
     code += (
@@ -409,10 +428,10 @@ def test_the_relay_answers_before_a_slow_import_could(server: Restarted) -> None
     ran = subprocess.run(
         [sys.executable, "-c", code],
         input=LIST_TOOLS + b"\n",
-        env=server.environment,
+        env=lasting.environment,
         capture_output=True,
         check=True,
-        timeout=EXIT_SECONDS_MAX,
+        timeout=SECONDS_MAX,
     )
     print(f"relay, start to end with one tools/list: {(time.perf_counter() - began) * 1000:.0f} ms")  # noqa: T201
     assert json.loads(ran.stdout)["id"] == 7
@@ -420,16 +439,20 @@ def test_the_relay_answers_before_a_slow_import_could(server: Restarted) -> None
 
 
 @pytest.mark.anyio
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("mode", MODES)
-async def test_the_library_s_client_follows_a_workflow(root: Path, mode: str) -> None:
-    environment_ = environment(root)
+async def test_the_library_s_client_follows_a_workflow(common: Path, mode: str) -> None:
+    environment_ = environment(common)
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "headway", "mcp"], env=environment_
     )
     async with Client(stdio_client(command), mode=mode) as client:
         assert len((await client.list_tools()).tools) == 7
-        start = {"workflowId": "three-steps", "workspacePath": str(root / "work"), "goal": "Try it"}
+        start = {
+            "workflowId": "three-steps",
+            "workspacePath": str(common / "work"),
+            "goal": "Try it",
+        }
         answer = (await client.call_tool("start_workflow", start)).structured_content
         for _ in STEPS:
             assert answer is not None

@@ -17,7 +17,8 @@ from headway.domain.values import Json, JsonObject
 from headway.mcp.relay import wire
 from headway.mcp.relay.relaying import Limits, Relay, Wishes
 from headway.server_lock import Running
-from tests.support.served import EXIT_SECONDS_MAX, Served, message, serve
+from tests.support.patience import SECONDS_MAX
+from tests.support.served import Served, message, serve
 from tests.support.standing_in import reply, standing_in
 from tests.support.up import ENVELOPE, prepare, up
 
@@ -46,6 +47,22 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def work(root: Path) -> Path:
     return root / "work"
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the root of a home whose server nobody touches."""
+    root = tmp_path_factory.mktemp("plain")
+    with up(root):
+        yield root
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the root of a home whose server demands a token."""
+    root = tmp_path_factory.mktemp("guarded")
+    with up(root, HEADWAY_TOKEN=TOKEN):
+        yield root
 
 
 def failure(answer: JsonObject) -> JsonObject:
@@ -178,12 +195,9 @@ def test_a_token_of_the_client_s_own_goes_before_that_file(root: Path, token_fil
 
 @pytest.mark.parametrize("token", ["", "another-token-than-the-server-has", "mit Umlaut: ä"])
 def test_without_the_right_token_the_client_is_told_where_it_belongs(
-    root: Path, token: str
+    guarded: Path, token: str
 ) -> None:
-    with (
-        up(root, HEADWAY_TOKEN=TOKEN),
-        serve(root, greet=False, HEADWAY_TOKEN=token) as client,
-    ):
+    with serve(guarded, greet=False, HEADWAY_TOKEN=token) as client:
         told = failure(client.ask(LIST_TOOLS))
         assert told["code"] == "UNAUTHORIZED"
         assert "HEADWAY_TOKEN" in str(told["remedy"])
@@ -215,19 +229,19 @@ def test_a_server_that_agrees_to_another_version_of_the_protocol_is_not_asked_on
     [("gates", "enforce"), ("path", "/elsewhere")],
 )
 def test_settings_that_do_not_count_beside_the_server_s_are_told_in_the_log(
-    root: Path, setting: str, text: str
+    plain: Path, setting: str, text: str
 ) -> None:
     name = NAMES[setting]
-    with up(root), serve(root, greet=True, **{name: text}) as client:
+    with serve(plain, greet=True, **{name: text}) as client:
         assert "result" in client.ask(LIST_TOOLS)
         assert client.leave() == 0
         assert client.log().count(f"{name} is") == 1
         assert client.log().count("\n") == 1
 
 
-def test_settings_that_mean_what_the_server_has_are_not_worth_a_word(root: Path) -> None:
+def test_settings_that_mean_what_the_server_has_are_not_worth_a_word(plain: Path) -> None:
     path = f"~/files{os.pathsep}"
-    with up(root), serve(root, HEADWAY_GATES=" Advisory", HEADWAY_WORKFLOW_PATH=path) as client:
+    with serve(plain, HEADWAY_GATES=" Advisory", HEADWAY_WORKFLOW_PATH=path) as client:
         assert client.leave() == 0
         assert client.log() == ""
 
@@ -246,7 +260,7 @@ def children(client: Served) -> list[int]:
 
 
 def wait_until_alone(client: Served) -> None:
-    deadline = time.monotonic() + EXIT_SECONDS_MAX
+    deadline = time.monotonic() + SECONDS_MAX
     while children(client):
         assert time.monotonic() < deadline, "the process that stood in is still there"
 

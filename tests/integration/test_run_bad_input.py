@@ -12,7 +12,8 @@ import pytest
 
 from tests.integration.test_full_disk import small_disk
 from tests.support.crashed_runs import git
-from tests.support.run_home import RUN, SECONDS_MAX, Home
+from tests.support.patience import SECONDS_MAX
+from tests.support.run_home import RUN, Home
 from tests.support.worked import until
 
 NOTES = "Looked at what there is, and there is nothing else to be told of it here."
@@ -161,7 +162,7 @@ def test_a_workspace_with_a_submodule_is_worked_in_and_cleaned(home: Home) -> No
     assert done.returncode == 0, done.stderr
     (branch,) = [name for name in left(home) if name.startswith("headway/")]
     git(home.repo, "merge", "-q", branch)
-    cleaned = home.call("worktrees", "clean", "--yes")
+    cleaned = home.here("worktrees", "clean", "--yes")
     assert "removed" in cleaned.stdout
     assert left(home) == []
 
@@ -219,7 +220,7 @@ def test_a_checkout_that_fails_leaves_neither_folder_nor_branch(home: Home) -> N
 
 def test_a_workflow_with_errors_is_refused_with_them(home: Home) -> None:
     (home.folder / "workflows" / "broken.json").write_text('{"id": "broken", "steps": []}')
-    refused = home.call("run", "broken", "--goal", "x", "--model", f"scripted:{home.script}")
+    refused = home.here("run", "broken", "--goal", "x", "--model", f"scripted:{home.script}")
     assert refused.returncode == 1
     assert "broken" in refused.stderr
     assert (home.listed(), left(home)) == ([], [])
@@ -227,7 +228,7 @@ def test_a_workflow_with_errors_is_refused_with_them(home: Home) -> None:
 
 def test_a_goal_too_long_is_refused(home: Home) -> None:
     model = ("--model", f"scripted:{home.script}")
-    refused = home.call(*RUN[:2], "--goal", "long " * 20_000, *model)
+    refused = home.here(*RUN[:2], "--goal", "long " * 20_000, *model)
     assert refused.returncode == 1
     assert "The goal must be 1 to 32768 bytes" in refused.stderr
     assert (home.listed(), left(home)) == ([], [])
@@ -306,9 +307,9 @@ def test_what_cannot_be_driven_ends_and_the_queue_goes_on(home: Home) -> None:
     other = home.folder / "other"
     git(home.folder, "clone", "-q", "repo", "other")
     for words in (("--workspace", str(other)), ()):
-        assert home.call("dispatch", *asked(home, *words)[1:]).returncode == 0
+        assert home.here("dispatch", *asked(home, *words)[1:]).returncode == 0
     shutil.rmtree(other)
-    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.here("worker", "--until-idle").returncode == 0
     assert [each["outcome"] for each in home.listed()] == ["success", "error"]
 
 
@@ -359,7 +360,7 @@ def test_no_hook_and_no_setting_of_the_user_is_in_the_way_of_the_commit(home: Ho
     run = home.listed()[0]["run"]
     named = git(home.repo, "show", "--format=%an", "--name-only", f"headway/two-steps/{run}")
     assert named.split() == ["Headway", "mixed.txt"]
-    assert "+1 -0 ~0" in " ".join(home.call("worktrees", "list").stdout.split())
+    assert "+1 -0 ~0" in " ".join(home.here("worktrees", "list").stdout.split())
 
 
 FULL = """

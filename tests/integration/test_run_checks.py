@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, git, prepare
 from tests.support.living import eventually, is_alive
+from tests.support.patience import SECONDS_MAX
 
-SECONDS_MAX = 60
 NOTES = "The step is handed in with these notes, which say what was done and found."
 CLAIMS = f"""
 turns:
@@ -104,10 +105,9 @@ class Place:
         return self.begin("run", "mending", "--goal", "Mend it", "--model", model)
 
     def told(self, *words: str) -> str:
-        with self.begin(*words) as process:
-            out, err = process.communicate(timeout=SECONDS_MAX)
-        assert process.returncode == 0, err
-        return out
+        done = called(words, self.repo, self.environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def the_run(self) -> dict[str, Any]:
         (found,) = json.loads(self.told("runs", "list", "--json"))["runs"]
@@ -144,7 +144,7 @@ def test_a_run_ended_in_the_middle_of_a_check_leaves_none_behind_and_runs_it_aga
     tmp_path: Path, sign: signal.Signals
 ) -> None:
     place = Place(
-        tmp_path / "place", f"echo $$ >> {tmp_path}/begun; [ -e {tmp_path}/go ] || sleep 60"
+        tmp_path / "place", f"echo $$ >> {tmp_path}/begun; [ -e {tmp_path}/go ] || sleep 600"
     )
     begun = tmp_path / "begun"
     with place.run(HANDS_IN) as process:

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.crashed_runs import git
-from tests.support.run_home import RUN, SECONDS_MAX, Home
+from tests.support.patience import SECONDS_MAX
+from tests.support.run_home import RUN, Home
 
 SLOW = """
 turns:
   - calls:
-      - bash: {command: "touch begun; sleep 50"}
+      - bash: {command: "touch begun; sleep 600"}
   - expect: Interrupted
     calls:
       - complete_step: {notes: "The call was interrupted, as it says; the next step is told so."}
@@ -75,7 +76,7 @@ def slow(home: Home) -> tuple[subprocess.Popen[str], str]:
 
 
 def test_a_run_tells_its_steps_and_ends_as_one_commit_on_its_branch(home: Home) -> None:
-    done = home.run()
+    done = home.call(*RUN, "--model", f"scripted:{home.script}")
     assert done.returncode == 0, done.stderr
     (listed,) = home.listed()
     assert listed["outcome"] == "success"
@@ -86,9 +87,9 @@ def test_a_run_tells_its_steps_and_ends_as_one_commit_on_its_branch(home: Home) 
     assert git(home.repo, "rev-list", "--count", f"HEAD..{branch}") == "1"
     assert "a + b" in git(home.repo, "show", f"{branch}:calc.py")
     assert git(home.repo, "status", "--porcelain") == ""
-    shown = json.loads(home.call("runs", "show", listed["run"], "--json").stdout)
+    shown = json.loads(home.here("runs", "show", listed["run"], "--json").stdout)
     assert (shown["outcome"]["kind"], shown["step"]["number"]) == ("success", 2)
-    assert home.call("verify").returncode == 0
+    assert home.here("verify").returncode == 0
 
 
 def test_a_run_that_nobody_listens_to_goes_on(home: Home) -> None:
@@ -108,7 +109,7 @@ def test_a_run_stopped_by_a_signal_goes_on_where_it_was(home: Home) -> None:
     assert process.returncode == 130
     assert f"headway runs resume {run}" in err
     assert home.listed()[0]["state"] == "queued"
-    resumed = home.call("runs", "resume", run)
+    resumed = home.here("runs", "resume", run)
     assert resumed.returncode == 0, resumed.stderr
     assert "recovered by another worker" in resumed.stderr
 
@@ -120,11 +121,11 @@ def test_a_run_stopped_by_its_user_rests_until_it_is_resumed(home: Home) -> None
     assert process.returncode == 130
     assert f"headway runs resume {run}" in err
     assert home.listed()[0]["outcome"] == "paused"
-    verified = home.call("verify")
+    verified = home.here("verify")
     assert verified.returncode == 0, verified.stdout
-    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.here("worker", "--until-idle").returncode == 0
     assert home.listed()[0]["outcome"] == "paused"
-    resumed = home.call("runs", "resume", run)
+    resumed = home.here("runs", "resume", run)
     assert resumed.returncode == 0, resumed.stderr
     assert "recovered by another worker" not in resumed.stderr
 
@@ -148,7 +149,7 @@ def test_a_signal_before_the_first_turn_stops_a_run_as_one_in_a_turn_does(
 
     run = stop(*RUN, "--model", f"scripted:{home.script}")
     assert stop("runs", "resume", run) == run
-    assert home.call("runs", "resume", run).returncode == 0
+    assert home.here("runs", "resume", run).returncode == 0
 
 
 def test_ctrl_c_again_and_again_stops_a_run_as_once_does(home: Home) -> None:
@@ -175,25 +176,25 @@ def signalled(home: Home, sign: signal.Signals, moment: str, *words: str) -> sub
 
 
 def test_a_killed_run_goes_on_at_once_and_a_living_one_is_left_alone(home: Home) -> None:
+    home.environment["HEADWAY_LEASE_SECONDS"] = "3600"
     process, run = slow(home)
-    refused = home.call("runs", "resume", run)
+    refused = home.here("runs", "resume", run)
     assert refused.returncode == 1
     assert f"is being driven by process {process.pid}" in refused.stderr
     process.kill()
     process.communicate(timeout=SECONDS_MAX)
-    began = time.monotonic()
-    assert home.call("runs", "resume", run).returncode == 0
-    assert time.monotonic() - began < 30, "it did not wait for the lease of 60 s to run out"
+    resumed = home.call("runs", "resume", run)
+    assert resumed.returncode == 0, "it did not wait for the lease of an hour to run out"
 
 
 def test_an_abort_from_another_process_ends_a_call_that_is_under_way(home: Home) -> None:
     process, run = slow(home)
-    assert "is told to end" in home.call("runs", "abort", run, "--because", "enough").stdout
+    assert "is told to end" in home.here("runs", "abort", run, "--because", "enough").stdout
     out, _ = process.communicate(timeout=SECONDS_MAX)
     assert process.returncode == 7
     assert "was cancelled by tester: enough" in out
     for words in (("abort", run), ("steer", run, "x"), ("resume", run)):
-        late = home.call("runs", *words)
+        late = home.here("runs", *words)
         assert late.returncode == 1
         assert "has ended: cancelled" in late.stderr
 
@@ -202,9 +203,9 @@ def test_a_paused_run_is_resumed_with_its_limit_granted_again(home: Home) -> Non
     paused = home.run("--turns", "4")
     assert paused.returncode == 5, paused.stderr
     run = home.listed()[0]["run"]
-    assert home.call("runs", "resume", run).returncode == 5
-    assert home.call("runs", "steer", run, "Nearly there.").returncode == 0
-    resumed = home.call("runs", "resume", run)
+    assert home.here("runs", "resume", run).returncode == 5
+    assert home.here("runs", "steer", run, "Nearly there.").returncode == 0
+    resumed = home.here("runs", "resume", run)
     assert resumed.returncode == 0, resumed.stderr
 
 
@@ -226,7 +227,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_made(
     home: Home, words: tuple[str, ...], said: str
 ) -> None:
     asked = [f"scripted:{home.script}" if word == "SCRIPT" else word for word in words]
-    refused = home.call(*asked)
+    refused = home.here(*asked)
     assert refused.returncode == 1, refused.stderr
     assert said in refused.stderr
     assert home.listed() == []
@@ -250,20 +251,20 @@ def test_a_zombie_that_wakes_after_its_lease_writes_nothing(home: Home) -> None:
     while home.listed()[0]["state"] != "stalled":
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert home.call("runs", "resume", run).returncode == 0
-    before = json.loads(home.call("runs", "show", run, "--json").stdout)
+    assert home.here("runs", "resume", run).returncode == 0
+    before = json.loads(home.here("runs", "show", run, "--json").stdout)
     process.send_signal(signal.SIGCONT)
     _, err = process.communicate(timeout=SECONDS_MAX)
     assert process.returncode == 8, err
-    assert json.loads(home.call("runs", "show", run, "--json").stdout) == before
+    assert json.loads(home.here("runs", "show", run, "--json").stdout) == before
 
 
 def test_workers_that_compete_do_each_dispatched_run_once(home: Home) -> None:
     asked = ("dispatch", *RUN[1:], "--model", f"scripted:{home.script}")
-    first = home.call(*asked, "--key", "nightly").stdout
-    assert home.call(*asked, "--key", "nightly").stdout == first, "the same key, the same run"
+    first = home.here(*asked, "--key", "nightly").stdout
+    assert home.here(*asked, "--key", "nightly").stdout == first, "the same key, the same run"
     for _ in range(3):
-        assert home.call(*asked).returncode == 0
+        assert home.here(*asked).returncode == 0
     workers = [home.begin("worker", "--until-idle") for _ in range(2)]
     for worker in workers:
         _, err = worker.communicate(timeout=SECONDS_MAX)
@@ -276,10 +277,10 @@ def test_workers_that_compete_do_each_dispatched_run_once(home: Home) -> None:
 def test_a_run_whose_model_is_gone_ends_and_the_queue_goes_on(home: Home) -> None:
     lost = home.folder / "lost.yaml"
     lost.write_text(home.script.read_text())
-    assert home.call("dispatch", *RUN[1:], "--model", f"scripted:{lost}").returncode == 0
-    assert home.call("dispatch", *RUN[1:], "--model", f"scripted:{home.script}").returncode == 0
+    assert home.here("dispatch", *RUN[1:], "--model", f"scripted:{lost}").returncode == 0
+    assert home.here("dispatch", *RUN[1:], "--model", f"scripted:{home.script}").returncode == 0
     lost.unlink()
-    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.here("worker", "--until-idle").returncode == 0
     assert [each["outcome"] for each in home.listed()] == ["success", "error"]
 
 
@@ -300,11 +301,11 @@ def parked(home: Home) -> tuple[str, tuple[str, ...]]:
     workflow.write_text(json.dumps(written))
     home.script.write_text(QUICK)
     assert home.run().returncode == 6
-    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.here("worker", "--until-idle").returncode == 0
     (listed,) = home.listed()
     assert listed["outcome"] == "parked"
-    (gate,) = json.loads(home.call("gates", "list", "--json").stdout)["gates"]
-    shown = json.loads(home.call("gates", "show", gate["gateId"], "--json").stdout)["shown"]
+    (gate,) = json.loads(home.here("gates", "list", "--json").stdout)["gates"]
+    shown = json.loads(home.here("gates", "show", gate["gateId"], "--json").stdout)["shown"]
     return listed["run"], (gate["gateId"], "--shown", shown, "--because", "Seen.")
 
 
@@ -313,10 +314,10 @@ def test_a_run_that_is_parked_at_a_gate_goes_on_once_somebody_has_decided(
     home: Home, verdict: str
 ) -> None:
     run, gate = parked(home)
-    decided = home.call("gates", verdict, *gate)
+    decided = home.here("gates", verdict, *gate)
     assert decided.returncode == 0, decided.stderr
     assert f"The run {run} goes on with the next free worker" in decided.stdout
-    assert home.call("worker", "--until-idle").returncode == 0
+    assert home.here("worker", "--until-idle").returncode == 0
     assert home.listed()[0]["outcome"] == ("success" if verdict == "approve" else "parked")
 
 

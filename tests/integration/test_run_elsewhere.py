@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, WORKFLOW, git
 from tests.support.crashed_runs import prepare as prepare_repository
 from tests.support.living import eventually
-from tests.support.up import Up, environment, up
+from tests.support.patience import SECONDS_MAX
+from tests.support.up import Up, environment, port_to_come_back_to, up
 
-SECONDS_MAX = 60
 TOKEN = "a-token-of-more-than-16-characters"
 SESSION_TOKEN = re.compile(rb"c[tk]_[A-Za-z0-9_-]{24}")
 NOTES = "The step is handed in with these notes, which say what was done and found."
@@ -46,7 +47,7 @@ class Pair:
         (self.there / "files").mkdir()
         (self.there / "files" / "two-steps.json").write_text(json.dumps(WORKFLOW))
         self._stack = ExitStack()
-        self.server = self._serve("0")
+        self.server = self._serve(port_to_come_back_to())
         self.place = folder / "here"
         prepare_repository(self.place)
         self.repo = self.place / "repo"
@@ -70,9 +71,7 @@ class Pair:
         )
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        with self.begin(*words) as process:
-            out, err = process.communicate(timeout=SECONDS_MAX)
-        return subprocess.CompletedProcess(words, process.returncode, out, err)
+        return called(words, self.repo, self.environment)
 
     def run(self, workflow: str = "two-steps") -> subprocess.Popen[str]:
         model = f"scripted:{self.place / 'script.yaml'}"
@@ -88,12 +87,8 @@ class Pair:
         self.server.kill()
         self._stack.close()
         for _ in range(2):
-            subprocess.run(
-                [sys.executable, "-m", "headway", "keys", "rotate"],
-                env=environment(self.there),
-                check=True,
-                capture_output=True,
-            )
+            rotated = called(("keys", "rotate"), self.there, environment(self.there))
+            assert rotated.returncode == 0, rotated.stderr
         self.server = self._serve(port)
 
     def the_run(self) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from click.testing import Result
 
 from tests.support.cli_reference import PAGE
 from tests.support.crashed_runs import git
-from tests.support.run_home import RUN, SECONDS_MAX, Home
+from tests.support.patience import SECONDS_MAX
+from tests.support.run_home import RUN, Home
 
 QUICK = """
 turns:
@@ -28,7 +29,7 @@ turns:
       - complete_step: {notes: "Nothing had to be done on this step, as these notes now say."}
     usage: {input_tokens: 100, output_tokens: 40, cost: 800}
 """
-SLOW = QUICK.replace("turns:", 'turns:\n  - calls:\n      - bash: {command: "sleep 50"}\n', 1)
+SLOW = QUICK.replace("turns:", 'turns:\n  - calls:\n      - bash: {command: "sleep 600"}\n', 1)
 FIELDS_WITH_FIELDS = ("runs", "waiting", "limits", "workers", "total", "workedMs", "workflows")
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.run_home import RUN, SECONDS_MAX, Home
+from tests.support.patience import SECONDS_MAX
+from tests.support.run_home import RUN, Home
 from tests.support.unprivileged import unprivileged
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is sealed elsewhere")

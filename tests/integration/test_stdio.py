@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -13,11 +14,11 @@ import pytest
 
 from headway.application.requests import Json, JsonObject
 from headway.mcp.lines import LINE_BYTES_MAX
+from tests.support.patience import SECONDS_MAX
 
 SERVER = Path(__file__).parents[1] / "support" / "fake_verbs_server.py"
 TRACED = ["-m", "tests.support.traced_server"]
 PROTOCOL_VERSION = "2025-06-18"
-EXIT_SECONDS_MAX = 30
 
 
 class Text(msgspec.Struct):
@@ -93,11 +94,11 @@ class Client:
 
     def leave(self) -> int:
         self.stdin.close()
-        return self.process.wait(EXIT_SECONDS_MAX)
+        return self.process.wait(SECONDS_MAX)
 
 
-@pytest.fixture
-def client() -> Iterator[Client]:
+@contextmanager
+def served() -> Iterator[Client]:
     process = subprocess.Popen(
         [sys.executable, str(SERVER)],
         stdin=subprocess.PIPE,
@@ -107,6 +108,20 @@ def client() -> Iterator[Client]:
     with process:
         yield Client(process)
         process.kill()
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with served() as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def greeted() -> Iterator[Client]:
+    """Serve the tests of calls on one connection, which goes on whatever they send."""
+    with served() as client:
+        client.shake_hands()
+        yield client
 
 
 def rejected(answer: JsonObject) -> str:
@@ -127,9 +142,8 @@ def test_the_server_introduces_itself_with_the_protocol_and_seven_tools(client: 
     assert client.leave() == 0
 
 
-def test_a_reply_comes_as_structure_and_as_text(client: Client) -> None:
-    client.shake_hands()
-    result = client.ask("manage_workflow_source", {"action": "attach", "path": "/p"})
+def test_a_reply_comes_as_structure_and_as_text(greeted: Client) -> None:
+    result = greeted.ask("manage_workflow_source", {"action": "attach", "path": "/p"})
     assert result.structured_content == {"action": "attach", "path": "/p"}
     assert result.text() == '{"action": "attach", "path": "/p"}'
     assert not result.is_error
@@ -153,13 +167,11 @@ def test_a_call_is_traced_for_who_collects_spans() -> None:
     assert process.returncode == 0
 
 
-def test_stray_prints_do_not_reach_the_client(client: Client) -> None:
-    client.shake_hands()
-    assert not client.ask("list_workflows", {"workspacePath": "/w"}).is_error
+def test_stray_prints_do_not_reach_the_client(greeted: Client) -> None:
+    assert not greeted.ask("list_workflows", {"workspacePath": "/w"}).is_error
 
 
-def test_faults_bugs_and_bad_arguments_are_coded_answers(client: Client) -> None:
-    client.shake_hands()
+def test_faults_bugs_and_bad_arguments_are_coded_answers(greeted: Client) -> None:
     cases: list[tuple[str, JsonObject, str]] = [
         ("checkpoint_workflow", {"checkpointToken": "ck"}, "VALIDATION_ERROR"),
         ("inspect_workflow", {"workspacePath": "/w", "workflowId": "x"}, "INTERNAL_ERROR"),
@@ -167,17 +179,16 @@ def test_faults_bugs_and_bad_arguments_are_coded_answers(client: Client) -> None
         ("no_such_tool", {}, "VALIDATION_ERROR"),
     ]
     for tool, arguments, code in cases:
-        result = client.ask(tool, arguments)
+        result = greeted.ask(tool, arguments)
         assert result.is_error
         assert result.structured_content["code"] == code
         assert code in result.text()
 
 
-def test_calls_run_side_by_side(client: Client) -> None:
-    client.shake_hands()
-    client.call("continue_workflow", {"continueToken": "st_wait"}, "waits")
-    client.call("continue_workflow", {"continueToken": "st_go"}, "goes")
-    assert [client.receive()["id"], client.receive()["id"]] in (
+def test_calls_run_side_by_side(greeted: Client) -> None:
+    greeted.call("continue_workflow", {"continueToken": "st_wait"}, "waits")
+    greeted.call("continue_workflow", {"continueToken": "st_go"}, "goes")
+    assert [greeted.receive()["id"], greeted.receive()["id"]] in (
         ["goes", "waits"],
         ["waits", "goes"],
     )
@@ -194,35 +205,31 @@ def test_calls_run_side_by_side(client: Client) -> None:
     ],
 )
 def test_a_refused_line_is_answered_and_the_server_goes_on(
-    client: Client, line: bytes, request_: int | str | None, code: str
+    greeted: Client, line: bytes, request_: int | str | None, code: str
 ) -> None:
-    client.shake_hands()
-    client.send(line)
-    answer = client.receive()
+    greeted.send(line)
+    answer = greeted.receive()
     assert (answer["id"], rejected(answer)) == (request_, code)
-    client.send(b"")
-    assert not client.ask("list_workflows", {"workspacePath": "/w"}).is_error
+    greeted.send(b"")
+    assert not greeted.ask("list_workflows", {"workspacePath": "/w"}).is_error
 
 
-def test_a_line_beyond_the_limit_is_refused_and_the_next_is_served(client: Client) -> None:
-    client.shake_hands()
-    client.send(b'{"jsonrpc":"2.0","id":3,"method":"m","params":{"a":"' + b"x" * LINE_BYTES_MAX)
-    answer = client.receive()
+def test_a_line_beyond_the_limit_is_refused_and_the_next_is_served(greeted: Client) -> None:
+    greeted.send(b'{"jsonrpc":"2.0","id":3,"method":"m","params":{"a":"' + b"x" * LINE_BYTES_MAX)
+    answer = greeted.receive()
     assert (answer["id"], rejected(answer)) == (3, "FRAME_TOO_LARGE")
-    assert not client.ask("list_workflows", {"workspacePath": "/w"}).is_error
+    assert not greeted.ask("list_workflows", {"workspacePath": "/w"}).is_error
 
 
-def test_large_notes_arrive_whole(client: Client) -> None:
-    client.shake_hands()
+def test_large_notes_arrive_whole(greeted: Client) -> None:
     goal = "\N{SNOWMAN}" * 2_000_000
     arguments: JsonObject = {"workflowId": "w", "workspacePath": "/w", "goal": goal}
-    assert client.ask("start_workflow", arguments).structured_content["goal"] == goal
+    assert greeted.ask("start_workflow", arguments).structured_content["goal"] == goal
 
 
-def test_an_answer_that_cannot_be_encoded_is_an_error_and_not_silence(client: Client) -> None:
-    client.shake_hands()
-    client.call("continue_workflow", {"continueToken": "st_surrogate"}, 8)
-    answer = client.receive()
+def test_an_answer_that_cannot_be_encoded_is_an_error_and_not_silence(greeted: Client) -> None:
+    greeted.call("continue_workflow", {"continueToken": "st_surrogate"}, 8)
+    answer = greeted.receive()
     assert answer["id"] == 8
     assert "error" in answer
 
@@ -234,14 +241,14 @@ def test_the_end_of_input_waits_for_the_answers_still_owed(client: Client) -> No
     client.stdin.close()
     answers = [json.loads(line)["id"] for line in client.stdout]
     assert sorted(answers) == [1, 2]
-    assert client.process.wait(EXIT_SECONDS_MAX) == 0
+    assert client.process.wait(SECONDS_MAX) == 0
 
 
 def test_a_client_that_stops_listening_ends_the_server_quietly(client: Client) -> None:
     client.shake_hands()
     client.stdout.close()
     client.call("list_workflows", {"workspacePath": "/w"}, 1)
-    assert client.process.wait(EXIT_SECONDS_MAX) == 0
+    assert client.process.wait(SECONDS_MAX) == 0
 
 
 def test_a_client_that_says_nothing_is_let_go(client: Client) -> None:

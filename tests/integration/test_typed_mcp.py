@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import SECONDS_MAX
 from tests.support.up import environment, up
-
-SECONDS_MAX = 60
 
 
 @pytest.mark.parametrize("served", [False, True], ids=["by itself", "through a server"])

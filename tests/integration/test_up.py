@@ -18,8 +18,9 @@ import pytest
 from headway.domain.values import Json
 from headway.server_lock import read_lock
 from tests.support.cli_reference import documented
+from tests.support.living import eventually, heeds, is_alive
+from tests.support.patience import SECONDS_MAX
 from tests.support.up import (
-    EXIT_SECONDS_MAX,
     Up,
     call,
     command,
@@ -65,7 +66,7 @@ def test_a_person_is_told_where_it_serves_and_how_to_stop_it(tmp_path: Path) -> 
         assert process.stdout is not None
         said = "".join(process.stdout.readline() for _ in range(5))
         process.terminate()
-        assert process.wait(EXIT_SECONDS_MAX) == 0
+        assert process.wait(SECONDS_MAX) == 0
     assert str(tmp_path / "home") in said
     assert re.search(r"http://127\.0\.0\.1:\d+/mcp", said)
     assert re.search(r"http://127\.0\.0\.1:\d+/v1/runs; no worker is begun; headway worker", said)
@@ -97,14 +98,14 @@ def test_while_its_worker_drains_the_doctor_says_that_it_is_stopping(tmp_path: P
                     env=environment(tmp_path),
                     capture_output=True,
                     text=True,
-                    timeout=EXIT_SECONDS_MAX,
+                    timeout=SECONDS_MAX,
                     check=False,
                 ).stdout
                 for word in ("doctor", "status")
             ]
         finally:
             os.kill(worker, signal.SIGCONT)
-        assert server.process.wait(EXIT_SECONDS_MAX) == 0
+        assert server.process.wait(SECONDS_MAX) == 0
     for told in looked:
         assert "is stopping" in told
         assert "does not answer" not in told
@@ -276,7 +277,7 @@ def test_a_call_in_flight_gets_its_answer_while_new_ones_are_refused(tmp_path: P
             server.wait_until_refused()
             slow.sendall(body[40:])
             answer = _answer(slow)
-        assert server.process.wait(EXIT_SECONDS_MAX) == 0
+        assert server.process.wait(SECONDS_MAX) == 0
         assert structured(answer)["kind"] == "ok"
     with up(tmp_path) as again:
         assert again.advance(token) == structured(answer)
@@ -373,38 +374,20 @@ def test_its_worker_ends_by_itself_when_the_server_is_killed(tmp_path: Path) -> 
     with up_with_worker(tmp_path) as server:
         worker = its_worker(server)
         server.kill()
-        deadline = time.monotonic() + EXIT_SECONDS_MAX
-        while _runs(worker):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        eventually(lambda: not is_alive(worker))
 
 
 def its_worker(server: Up, but: int = 0) -> int:
     """Wait for the worker process that a server has begun, other than `but`."""
     children = Path(f"/proc/{server.process.pid}/task")
-    deadline = time.monotonic() + EXIT_SECONDS_MAX
+    deadline = time.monotonic() + SECONDS_MAX
     while time.monotonic() < deadline:
         told = " ".join(each.read_text() for each in children.glob("*/children"))
-        found = [int(pid) for pid in told.split() if int(pid) != but and _works(int(pid))]
+        found = [
+            int(pid) for pid in told.split() if int(pid) != but and heeds(int(pid), signal.SIGTERM)
+        ]
         if found:
             (worker,) = found
             return worker
         time.sleep(0.05)
     pytest.fail("there is no worker")
-
-
-def _works(pid: int) -> bool:
-    """Tell whether a process is a worker that heeds SIGTERM by now."""
-    try:
-        told = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-    caught = next(line.split()[1] for line in told.splitlines() if line.startswith("SigCgt"))
-    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from headway.domain.runs.outcomes import Success
 from headway.ports.queue import Move, RunWrite, Task
 from headway.ports.worktrees import WorktreeState
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
+from tests.support.called import called
 from tests.support.engines import engine_on
 from tests.support.repositories import ENVIRONMENT, Placed, commit, git, repository, submitted
 from tests.support.walked import FOLLOWED
@@ -354,13 +354,9 @@ def test_where_nothing_was_saved_a_patch_is_refused(home: Home) -> None:
 
 def headway(home: Home, *words: str) -> subprocess.CompletedProcess[str]:
     own = {"HOME": str(home.root), "HEADWAY_HOME": str(home.root)}
-    return subprocess.run(
-        [sys.executable, "-m", "headway", "worktrees", *words],
-        env={**os.environ, **own},  # noqa: TID251
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = called(("worktrees", *words), home.root, own)
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def test_the_command_lists_counts_and_cleans(home: Home) -> None:

@@ -12,9 +12,9 @@ from mcp.server.lowlevel import Server
 from mcp.types import CallToolResult, Implementation, TextContent
 
 from headway.domain.values import Json
+from tests.support.patience import SECONDS_MAX
 
 Era: TypeAlias = Literal["legacy", "2026-07-28"]  # sessions by handshake, or calls by themselves
-ANSWER_SECONDS_MAX = 30.0
 
 
 class Connected:
@@ -29,9 +29,7 @@ class Connected:
 
     def post(self, tool: str, **arguments: Json) -> "Future[CallToolResult]":
         """Send a call without waiting for its answer."""
-        return self.portal.start_task_soon(
-            self.client.call_tool, tool, arguments, ANSWER_SECONDS_MAX
-        )
+        return self.portal.start_task_soon(self.client.call_tool, tool, arguments, SECONDS_MAX)
 
     def call(self, tool: str, **arguments: Json) -> dict[str, Json]:
         return structured(self.ask(tool, **arguments))

@@ -17,9 +17,9 @@ from headway.adapters.storage.sqlite import open_sqlite
 from headway.adapters.storage.store import Store
 from headway.domain.ids import RunId, session_stream
 from headway.domain.runs.events import RunEvent, SessionJoined
+from tests.support.patience import SECONDS_MAX
 
 ROOT = Path(__file__).parents[2]
-SECONDS_MAX = 120
 WORKFLOW = {
     "id": "two-steps",
     "name": "Two steps",
@@ -216,6 +216,7 @@ def environment_of(folder: Path, url: str | None, **more: str) -> dict[str, str]
         "HEADWAY_HOME": str(folder / "home"),
         "HEADWAY_WORKFLOW_PATH": str(folder / "workflows"),
         "HOME": str(folder),
+        "HEADWAY_LEASE_SECONDS": "3600",  # nobody waits for the end of a dead process's lease
         **more,
     }
     if url is not None:

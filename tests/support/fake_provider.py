@@ -18,10 +18,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from tests.support.patience import SECONDS_MAX
 from tests.support.provider_acts import Act, Babbles, BreaksOff, Fails, Says, Silent
 from tests.support.provider_wires import Wire
 
-START_SECONDS_MAX = 30
 PROBE = Says(text="one two")  # the half of a reply before an error in mid-stream
 
 
@@ -105,7 +105,7 @@ def provider(wire: Wire, *acts: Act) -> Iterator[FakeProvider]:
     finally:
         server.should_exit = True
         server.force_exit = True
-        thread.join(START_SECONDS_MAX)
+        thread.join(SECONDS_MAX)
         listener.close()
         assert not thread.is_alive()
 

@@ -16,8 +16,7 @@ from headway.application.requests import (
 )
 from headway.mcp.server import build_server
 from headway.mcp.stdio import serve_stdio
-
-WAIT_SECONDS = 30
+from tests.support.patience import SECONDS_MAX
 
 
 class RoteVerbs:
@@ -41,7 +40,7 @@ class RoteVerbs:
     def continue_workflow(self, request: ContinueWorkflow) -> Reply:
         match request.continue_token:
             case "st_wait":
-                assert self.go.wait(WAIT_SECONDS)
+                assert self.go.wait(SECONDS_MAX)
             case "st_go":
                 self.go.set()
             case "st_surrogate":

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.domain.values import Json
+from tests.support.patience import SECONDS_MAX
 from tests.support.served import Served, serve, structured
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(\w+)[ ]?(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SECONDS_MAX = 120
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 from bench.readme import README, replaced
+from tests.support.patience import SECONDS_MAX
 
 MARK = "demo"
-SECONDS_MAX = 120
 ENDS = "\nGive it a job of yours\n"
 CHANGING = (
     (r"process \d+", "process PID"),
@@ -27,8 +27,13 @@ CHANGING = (
 )
 
 
-def picture() -> str:
-    """Run the demo; return what it says as far as the verdict, as a fenced block."""
+def picture(told: str) -> str:
+    """Return what a demo says as far as its verdict, as a fenced block."""
+    return f"```\n$ make demo\n{told.partition(ENDS)[0].strip()}\n```"
+
+
+def run() -> str:
+    """Run the demo; return what it says."""
     ran = subprocess.run(
         [sys.executable, "-m", "headway", "demo"],
         env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},  # noqa: TID251
@@ -36,8 +41,7 @@ def picture() -> str:
         check=True,
         timeout=SECONDS_MAX,
     )
-    told = ran.stdout.decode("utf-8").partition(ENDS)[0]
-    return f"```\n$ make demo\n{told.strip()}\n```"
+    return ran.stdout.decode("utf-8")
 
 
 def masked(text: str) -> str:
@@ -48,4 +52,4 @@ def masked(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(replaced(README.read_text("utf-8"), MARK, picture()), "utf-8")
+    README.write_text(replaced(README.read_text("utf-8"), MARK, picture(run())), "utf-8")

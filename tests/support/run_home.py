@@ -10,9 +10,10 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from headway.cli.main import cli
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, prepare
+from tests.support.patience import SECONDS_MAX
 
-SECONDS_MAX = 60
 RUN = ("run", "two-steps", "--goal", "Make check.py pass")
 
 
@@ -47,6 +48,7 @@ class Home:
         )
 
     def call(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Call the command line as a process of its own."""
         with self.begin(*words) as process:
             out, err = process.communicate(stdin, timeout=SECONDS_MAX)
         return subprocess.CompletedProcess(words, process.returncode, out, err)
@@ -55,8 +57,12 @@ class Home:
         """Call the command line in this process, whose folder is the repository."""
         return CliRunner().invoke(cli, words, env=self.environment, prog_name="headway")
 
+    def here(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Call the command line in this process, where only what comes of it is looked at."""
+        return called(words, self.repo, self.environment)
+
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self.call(*RUN, "--model", f"scripted:{self.script}", *words)
+        return self.here(*RUN, "--model", f"scripted:{self.script}", *words)
 
     def listed(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = json.loads(self.ask("runs", "list", "--json").stdout)["runs"]

@@ -32,10 +32,10 @@ from headway.domain.runs.outcomes import kind_of
 from headway.ports.models import Model
 from headway.ports.queue import Bell, Task
 from tests.support.dying import Moment, watch_commits
+from tests.support.patience import SECONDS_MAX
 
 WORKFLOW = "two-steps"
 RUNS_AT_ONCE = 3
-CLAIM_SECONDS_MAX = 30.0
 LOOK_SECONDS = 0.05
 
 
@@ -151,7 +151,7 @@ class Process:
 
     def claimed(self, runs: Runs, run: RunId) -> Held:
         """Claim a run, once its lease has run out if somebody stands still on it."""
-        deadline = time.monotonic() + CLAIM_SECONDS_MAX
+        deadline = time.monotonic() + SECONDS_MAX
         while time.monotonic() < deadline:
             held = claim_run(runs, run)
             if held is not None:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headway.domain.values import Json, JsonObject
+from tests.support.patience import SECONDS_MAX
 
-EXIT_SECONDS_MAX = 30
 HANDSHAKE: JsonObject = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -101,12 +101,12 @@ class Served:
 
     def leave(self) -> int:
         self.stdin.close()
-        return self.process.wait(EXIT_SECONDS_MAX)
+        return self.process.wait(SECONDS_MAX)
 
     def kill(self) -> bytes:
         """Kill the process as a power cut would; return what it had still said."""
         self.process.kill()
-        self.process.wait(EXIT_SECONDS_MAX)
+        self.process.wait(SECONDS_MAX)
         return self.stdout.read()
 
     def log(self) -> str:

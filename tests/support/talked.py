@@ -5,7 +5,8 @@ have had, with crashes, words of people and compactions wherever they may come.
 """
 
 from dataclasses import dataclass, field
-from typing import assert_never
+from functools import lru_cache
+from typing import TypeVar, assert_never
 
 import hypothesis.strategies as st
 
@@ -52,6 +53,7 @@ ROOM = 1_000
 ACTIONS_MAX = 250
 STEPS = 3
 ME = Owner(host="here", boot="b", pid=1, started="1")
+_T = TypeVar("_T")
 
 
 @dataclass
@@ -71,14 +73,18 @@ class Talked:
         return [event for _, event in self.past]
 
 
+@lru_cache(typed=True)
+def one_of(*values: _T) -> st.SearchStrategy[_T]:
+    """Return a strategy for these values; it is made once, which takes longer than a draw."""
+    return st.sampled_from(values)
+
+
 @st.composite
 def talks(draw: st.DrawFn) -> Talked:
     """Return runs that went on until they ended, rested too often, or took many actions."""
     talk = Talked()
-    limits = Limits(
-        turns=draw(st.sampled_from([None, 5, 30])), money=draw(st.sampled_from([None, 40]))
-    )
-    stuck: StuckPolicy = draw(st.sampled_from(["abort", "notify"]))
+    limits = Limits(turns=draw(one_of(None, 5, 30)), money=draw(one_of(None, 40)))
+    stuck: StuckPolicy = draw(one_of("abort", "notify"))
     talk.add(
         RunSubmitted(
             workflow_id="w", workspace="/w", goal="g", model="m", limits=limits, stuck=stuck
@@ -147,8 +153,8 @@ def _act(draw: st.DrawFn, talk: Talked, number: int, *, steady: bool) -> None:
 
 
 def _reply(draw: st.DrawFn, turn: int, *, steady: bool) -> tuple[RunEvent, ...]:
-    how = draw(st.sampled_from(["calls"] * 6 + ([] if steady else ["ends", "errs", "crash"])))
-    usage = Usage(input_tokens=draw(st.sampled_from([10, 900])), output_tokens=150, cost=1)
+    how = draw(one_of(*["calls"] * 6, *([] if steady else ["ends", "errs", "crash"])))
+    usage = Usage(input_tokens=draw(one_of(10, 900)), output_tokens=150, cost=1)
     reply = text(f"reply {turn}")
     match how:
         case "calls":
@@ -156,7 +162,7 @@ def _reply(draw: st.DrawFn, turn: int, *, steady: bool) -> tuple[RunEvent, ...]:
                 CallAsked(id=f"{turn}-{i}", name="bash", arguments=text(f"{turn} {i}"))
                 for i in range(draw(st.integers(1, 3)))
             )
-            stop: StopReason = draw(st.sampled_from(["tools", "tools", "length"]))
+            stop: StopReason = draw(one_of("tools", "tools", "length"))
             answered = len(calls) == 1 and draw(st.booleans())
             return (
                 ModelReplied(
@@ -170,7 +176,7 @@ def _reply(draw: st.DrawFn, turn: int, *, steady: bool) -> tuple[RunEvent, ...]:
                 ),
             )
         case "ends":
-            end: StopReason = draw(st.sampled_from(["end", "length"]))
+            end: StopReason = draw(one_of("end", "length"))
             return (ModelReplied(turn=turn, reply=reply, stop=end, model="m", usage=usage),)
         case "errs":
             return (_error(draw, turn),)
@@ -180,7 +186,7 @@ def _reply(draw: st.DrawFn, turn: int, *, steady: bool) -> tuple[RunEvent, ...]:
 
 def _error(draw: st.DrawFn, turn: int) -> ModelErred:
     problem: ModelProblem = draw(
-        st.sampled_from(["transient", "overflow", "overflow", "malformed", "expired"])
+        one_of("transient", "overflow", "overflow", "malformed", "expired")
     )
     return ModelErred(turn=turn, problem=problem, message="no", wait_ms=5)
 

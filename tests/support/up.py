@@ -16,9 +16,8 @@ import pytest
 
 from headway.domain.values import Json, JsonObject
 from tests.support.front_door import PLAIN
+from tests.support.patience import SECONDS_MAX
 
-EXIT_SECONDS_MAX = 30
-ANSWER_SECONDS_MAX = 30
 HANDSHAKE_VERSION = "2025-11-25"
 MODERN_VERSION = "2026-07-28"
 ENVELOPE: JsonObject = {
@@ -40,11 +39,11 @@ class Up:
 
     def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(sign)
-        return self.process.wait(EXIT_SECONDS_MAX)
+        return self.process.wait(SECONDS_MAX)
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(EXIT_SECONDS_MAX)
+        self.process.wait(SECONDS_MAX)
 
     def log(self) -> str:
         return self._log.read_text("utf-8", errors="replace")
@@ -56,7 +55,7 @@ class Up:
         self, method: str, path: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, dict[str, Json]]:
         """Send one request on a connection of its own; return the status and the JSON answer."""
-        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS_MAX)
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS_MAX)
         try:
             client.request(method, path, body, dict(headers))
             response = client.getresponse()
@@ -93,11 +92,11 @@ class Up:
         )
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=ANSWER_SECONDS_MAX)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS_MAX)
 
     def wait_until_refused(self) -> None:
         """Wait until a server that was told to stop takes no connections any more."""
-        deadline = time.monotonic() + EXIT_SECONDS_MAX
+        deadline = time.monotonic() + SECONDS_MAX
         while time.monotonic() < deadline:
             try:
                 self.connect().close()
@@ -174,6 +173,18 @@ def prepare(root: Path) -> Path:
     return root / "work"
 
 
+def port_to_come_back_to() -> str:
+    """Return a free port below those that the system gives to whoever asks for any."""
+    any_from = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("utf-8").split()[0])
+    for port in range(any_from // 2 + os.getpid() % (any_from // 4), any_from):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        return str(port)
+    pytest.fail("there is no free port")
+
+
 def try_up(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run `headway up` where it is expected to end by itself, and to say why in JSON."""
     return subprocess.run(
@@ -181,7 +192,7 @@ def try_up(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[
         env=environment(root, **more),
         capture_output=True,
         text=True,
-        timeout=EXIT_SECONDS_MAX,
+        timeout=SECONDS_MAX,
         check=False,
     )
 

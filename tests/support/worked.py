@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, prepare
+from tests.support.patience import SECONDS_MAX
 
-SECONDS_MAX = 60
 # The first call lasts until the file `go` appears beside the repository, unless it is cut off.
 HELD = """
 turns:
@@ -65,9 +66,8 @@ class Place:
         )
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        with self.begin(*words) as process:
-            out, err = process.communicate(timeout=SECONDS_MAX)
-        return subprocess.CompletedProcess(words, process.returncode, out, err)
+        """Call the command line in this process; workers alone are others."""
+        return called(words, self.folder / "repo", self.environment)
 
     def dispatch(self, *words: str) -> str:
         """Have a run of the script wait; return its id."""
@@ -110,6 +110,11 @@ class Work:
 
     def tell(self, sign: signal.Signals) -> None:
         self.process.send_signal(sign)
+
+    def heard(self, words: str) -> None:
+        """Wait for a line with these words."""
+        assert self.process.stderr is not None
+        assert any(words in line for line in iter(self.process.stderr.readline, ""))
 
     def ended(self) -> str:
         """Wait for its end; return what it said."""

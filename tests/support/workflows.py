@@ -4,10 +4,13 @@ A drawn workflow is small but mixed: loops of all four kinds to depth three, ste
 by decisions; conditions over a handful of context keys that submissions set; contracts,
 assessments with consequences, criteria, confirmations and checks. Passes are few, so that a short
 sequence of calls reaches the end.
+
+A strategy is made once and drawn from often: to make one takes Hypothesis longer than a draw.
 """
 
 import string
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, TypeVar
 
 import hypothesis.strategies as st
@@ -87,7 +90,23 @@ OWN: Final = UserContract(
 _SMALL: Final = st.one_of(st.booleans(), st.integers(0, 3), st.sampled_from(["", "yes", "no", "2"]))
 _COUNTERS: Final = ("currentIteration", "i1", "i2")
 _COUNTED: Final[SearchStrategy[float | str]] = st.sampled_from([0, 1, 2, *COUNTS])
-_CONTEXT_LOOPS: Final[tuple[LoopKind, ...]] = ("for", "forEach", "while", "until")
+_CONTEXT_LOOP: Final[SearchStrategy[LoopKind]] = st.sampled_from(
+    ("for", "forEach", "while", "until")
+)
+_DECIDED_LOOP: Final[SearchStrategy[LoopKind]] = st.sampled_from(("while", "until"))
+_LISTED: Final = st.sampled_from((*LISTS, "item2"))
+_RECOMMENDED: Final = st.sampled_from(
+    [None, Recommended(autonomy="guided", risk_policy="balanced")]
+)
+_PROMPT: Final = st.sampled_from(["Do it.", "Do {{a}} with {{item1}}.", "{{item2.name}}"])
+_CONTRACT: Final = st.sampled_from([None, None, LOOP_CONTROL, LOOP_CONTROL])
+_OTHER_CONTRACT: Final = st.sampled_from(["", "", GATE_VERDICT, OWN_CONTRACT])
+_REFS: Final[SearchStrategy[tuple[str, ...]]] = st.sampled_from(
+    [(), (), (), ("quality",), ("quality", "risk")]
+)
+_CHECKS: Final[SearchStrategy[tuple[Check, ...]]] = st.sampled_from(
+    [(), (), (), (Check(id="unit", run="make test"),)]
+)
 
 
 @dataclass
@@ -102,6 +121,7 @@ class _Ids:
         return f"{prefix}{self.given}"
 
 
+@cache
 def conditions() -> SearchStrategy[Condition]:
     """Return conditions over flags, counters and loop variables, malformed ones included."""
     leaf: SearchStrategy[Condition] = st.one_of(
@@ -130,6 +150,7 @@ def conditions() -> SearchStrategy[Condition]:
     )
 
 
+@cache
 def criteria() -> SearchStrategy[Criteria]:
     """Return rules that the notes "ok" pass or fail, alone and composed."""
     rule = st.one_of(
@@ -155,6 +176,16 @@ def criteria() -> SearchStrategy[Criteria]:
     )
 
 
+@cache
+def confirmations() -> SearchStrategy[Confirmation]:
+    """Return confirmations of both kinds, some of them under a condition."""
+    return st.builds(
+        Confirmation,
+        kind=st.sampled_from(["coordinator_eval", "human_approval"]),
+        when=st.none() | conditions(),
+    )
+
+
 @st.composite
 def workflows(draw: DrawFn, *, loop_depth: int = 3, demanding: bool = True) -> Workflow:
     """Draw a workflow; without `demanding` every step takes any submission with notes."""
@@ -171,9 +202,7 @@ def workflows(draw: DrawFn, *, loop_depth: int = 3, demanding: bool = True) -> W
         steps=items,
         assessments=ASSESSMENTS,
         contracts=(OWN,),
-        recommended=draw(
-            st.sampled_from([None, Recommended(autonomy="guided", risk_policy="balanced")])
-        ),
+        recommended=draw(_RECOMMENDED),
     )
 
 
@@ -207,23 +236,23 @@ def _source(
     draw: DrawFn, name: str
 ) -> tuple[LoopKind, ByDecision | ByCondition | ByCount | ByItems]:
     if draw(st.booleans()):
-        own = draw(st.sampled_from([name, f"{name}-decision"]))
-        return draw(st.sampled_from(["while", "until"])), ByDecision(loop_id=own)
-    kind = draw(st.sampled_from(_CONTEXT_LOOPS))
+        own = name if draw(st.booleans()) else f"{name}-decision"
+        return draw(_DECIDED_LOOP), ByDecision(loop_id=own)
+    kind = draw(_CONTEXT_LOOP)
     match kind:
         case "for":
             return kind, ByCount(count=draw(_COUNTED))
         case "forEach":
-            return kind, ByItems(key=draw(st.sampled_from((*LISTS, "item2"))))
+            return kind, ByItems(key=draw(_LISTED))
         case _:
             return kind, ByCondition(condition=draw(conditions()))
 
 
 def _step(draw: DrawFn, ids: _Ids, *, demanding: bool) -> Step:
     name = ids.next("step")
-    prompt = draw(st.sampled_from(["Do it.", "Do {{a}} with {{item1}}.", "{{item2.name}}"]))
+    prompt = draw(_PROMPT)
     condition = _sometimes(draw, conditions())
-    contract = draw(st.sampled_from([None, None, LOOP_CONTROL, LOOP_CONTROL]))
+    contract = draw(_CONTRACT)
     if not demanding:
         return Step(
             id=name,
@@ -232,8 +261,8 @@ def _step(draw: DrawFn, ids: _Ids, *, demanding: bool) -> Step:
             run_condition=condition,
             output_contract=OutputContract(ref=contract, required=False) if contract else None,
         )
-    contract = draw(st.sampled_from([contract, contract, GATE_VERDICT, OWN_CONTRACT]))
-    refs = draw(st.sampled_from([(), (), (), ("quality",), ("quality", "risk")]))
+    contract = draw(_OTHER_CONTRACT) or contract
+    refs = draw(_REFS)
     return Step(
         id=name,
         title=name.title(),
@@ -246,15 +275,8 @@ def _step(draw: DrawFn, ids: _Ids, *, demanding: bool) -> Step:
         consequences=(Consequence(level="low", guidance="Go deeper."),) if refs else (),
         criteria=_sometimes(draw, criteria()),
         notes_optional=draw(st.booleans()),
-        confirmation=_sometimes(
-            draw,
-            st.builds(
-                Confirmation,
-                kind=st.sampled_from(["coordinator_eval", "human_approval"]),
-                when=st.none() | conditions(),
-            ),
-        ),
-        checks=draw(st.sampled_from([(), (), (), (Check(id="unit", run="make test"),)])),
+        confirmation=_sometimes(draw, confirmations()),
+        checks=draw(_CHECKS),
     )
 
 
@@ -271,6 +293,7 @@ class Sent:
     context: JsonObject | None = None
 
 
+@cache
 def deltas() -> SearchStrategy[JsonObject]:
     """Return context changes: flags, counts and lists, set, removed, or of the wrong kind."""
     items: SearchStrategy[Json] = st.lists(
@@ -289,6 +312,7 @@ def deltas() -> SearchStrategy[JsonObject]:
     )
 
 
+@cache
 def artifacts() -> SearchStrategy[Json]:
     """Return artifacts good and bad, of every kind a drawn workflow asks for."""
     return st.one_of(
@@ -303,6 +327,7 @@ def artifacts() -> SearchStrategy[Json]:
     )
 
 
+@cache
 def decisions() -> SearchStrategy[Json]:
     """Return loop decisions; some name a loop, some are malformed."""
     return st.one_of(
@@ -332,6 +357,7 @@ def example(ref: str) -> Json:
     return contract.example
 
 
+@cache
 def sendings() -> SearchStrategy[Sent]:
     """Return anything an agent may send, most of it not what the step asks for."""
     return st.builds(

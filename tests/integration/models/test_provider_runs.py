@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.called import called
 from tests.support.crashed_runs import ROOT, git, prepare
 from tests.support.fake_provider import FakeProvider, provider
+from tests.support.patience import SECONDS_MAX
 from tests.support.provided import ANTHROPIC, KEY, PROVIDERS, Provider
 from tests.support.provider_acts import Act, Call, Fails, Says
 
-SECONDS_MAX = 60
 LOOKED = "check.py fails with an assertion error, since add subtracts its second argument."
 MENDED = "add adds now, and check.py passes; one line of calc.py changed, nothing besides."
 ACTS: tuple[Act, ...] = (
@@ -34,8 +35,8 @@ ACTS: tuple[Act, ...] = (
 )
 
 
-def headway(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {
+def environment(folder: Path, **settings: str) -> dict[str, str]:
+    return {
         "PATH": os.defpath,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
         "HEADWAY_HOME": str(folder / "home"),
@@ -45,22 +46,26 @@ def headway(folder: Path, *words: str, **settings: str) -> subprocess.CompletedP
         "AWS_EC2_METADATA_DISABLED": "true",
         **settings,
     }
-    return subprocess.run(
-        [sys.executable, "-m", "headway", *words],
-        cwd=folder / "repo",
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS_MAX,
-        check=False,
-    )
+
+
+def headway(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    return called(words, folder / "repo", environment(folder, **settings))
 
 
 def run(
     folder: Path, whose: Provider, fake: FakeProvider, *more: str
 ) -> subprocess.CompletedProcess[str]:
+    """Run in a process of its own, as a person does."""
     words = ("run", "two-steps", "--goal", "Make check.py pass", "--model", whose.model)
-    return headway(folder, *words, *more, **whose.settings(fake.url))
+    return subprocess.run(
+        [sys.executable, "-m", "headway", *words, *more],
+        cwd=folder / "repo",
+        env=environment(folder, **whose.settings(fake.url)),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
 
 
 def dispatched(folder: Path, whose: Provider, **settings: str) -> str:

@@ -62,7 +62,8 @@ def test_a_model_that_falls_silent_in_mid_reply_is_not_waited_for(
     monkeypatch.setattr(asking, "SILENCE_SECONDS_MAX", 0.3)
     with talk_with(whose, Says(text="Well."), Silent()) as talk:
         ended = driven(talk, World(steps=1))
-        assert len(talk.fake.asked) == 2
+        # On a loaded machine the time may be over before the request has arrived.
+        assert len(talk.fake.asked) <= 2, "it is not asked again"
     assert isinstance(ended, Stuck)
     assert ended.sign == "silence"
     assert "0.3 seconds" in ended.message
@@ -71,9 +72,9 @@ def test_a_model_that_falls_silent_in_mid_reply_is_not_waited_for(
 def test_a_model_that_talks_for_longer_than_it_may_be_silent_is_heard_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(asking, "SILENCE_SECONDS_MAX", 1.0)
-    says = Says(text=" ".join(["word"] * 12), calls=(Call("c1", "done", "{}"),), gap=0.1)
-    assert len(list(ANTHROPIC.wire().pieces(says, "m"))) * says.gap > 1.5
+    monkeypatch.setattr(asking, "SILENCE_SECONDS_MAX", 3.0)
+    says = Says(text=" ".join(["word"] * 36), calls=(Call("c1", "done", "{}"),), gap=0.1)
+    assert len(list(ANTHROPIC.wire().pieces(says, "m"))) * says.gap > 3.5
     with talk_with(ANTHROPIC, Says(text="Well."), says) as talk:
         ended = driven(talk, World(steps=1))
     assert ended == Success(commit="abc123")

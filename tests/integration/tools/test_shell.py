@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.living import WAIT_SECONDS, eventually, is_alive
+from tests.support.living import eventually, is_alive
+from tests.support.patience import SECONDS_MAX
 from tests.support.provided import KEY, PROVIDERS
 from tests.support.tooled import Workbench
 
@@ -85,7 +86,7 @@ async def test_a_command_that_will_not_end_is_killed(tmp_path: Path) -> None:
 
 async def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) -> None:
     started = "echo $$ > shell.pid; sleep 300 & echo $! > child.pid; echo done"
-    async with asyncio.timeout(WAIT_SECONDS):
+    async with asyncio.timeout(SECONDS_MAX):
         assert await Workbench(tmp_path).done("bash", command=started) == "done"
     all_gone(tmp_path)
 
@@ -94,7 +95,7 @@ async def test_a_process_that_left_the_group_does_not_keep_the_call(tmp_path: Pa
     escaped = (
         "setsid sh -c 'echo $$ > pid; exec sleep 300' & until [ -s pid ]; do :; done; echo done"
     )
-    async with asyncio.timeout(WAIT_SECONDS):
+    async with asyncio.timeout(SECONDS_MAX):
         assert await Workbench(tmp_path).done("bash", command=escaped) == "done"
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 

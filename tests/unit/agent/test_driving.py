@@ -1,5 +1,6 @@
 """Runs driven to their end on the store in memory, and through a crash at every moment."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace as changed
 
@@ -7,7 +8,7 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from headway.agent.driving import WATCH_SECONDS, drive
+from headway.agent.driving import drive
 from headway.agent.memory import INTERRUPTED
 from headway.application.abort_run import abort_run
 from headway.application.claim_run import claim_run
@@ -56,6 +57,7 @@ from tests.support.driven_runs import (
     events_of,
     some_runs,
 )
+from tests.support.patience import SECONDS_MAX
 
 
 def test_a_run_takes_its_turns_and_succeeds_with_one_commit() -> None:
@@ -232,7 +234,7 @@ def test_a_pause_does_not_wait_for_a_model_that_is_to_be_asked_again_much_later(
         async def drives() -> None:
             outcomes.append(await drive(runs, held, a_crew(World(), model), tell))
 
-        with anyio.fail_after(20):
+        with anyio.fail_after(SECONDS_MAX):
             async with anyio.create_task_group() as beside:
                 beside.start_soon(drives)
                 await waits.wait()
@@ -303,13 +305,16 @@ def test_a_watch_that_meets_a_fault_leaves_it_to_the_loop(monkeypatch: pytest.Mo
     held = claim_run(runs, RUN)
     assert held is not None
 
+    met = threading.Event()
+
     def damaged(*_: object) -> tuple[RunRecorded, ...]:
+        met.set()
         raise SessionNotHealthy("Event 3 is missing.", remedy="Restore it.")
 
     class Slow(PlayedModel):
         async def reply(self, request: ModelRequest, heard: Heard = unheard) -> Reply:
             monkeypatch.setattr(runs.queue, "scan", damaged)
-            await anyio.sleep(1.5 * WATCH_SECONDS)
+            await anyio.to_thread.run_sync(met.wait, SECONDS_MAX)  # for the watch's next look
             return await super().reply(request, heard)
 
     async def main() -> Outcome | None:

@@ -29,11 +29,11 @@ from headway.ports.engine import SessionWanted
 from headway.ports.models import KEY_MISSING
 from headway.ports.queue import Claiming, Task
 from tests.fakes.crew import PlayedEngine, PlayedModel, Turn, World, a_crew
+from tests.support.patience import SECONDS_MAX
 from tests.support.walked import engine_of
 
 RUNS = 50
 THREADS = 40  # as many as anyio gives to whoever asks for one
-SECONDS_MAX = 60
 TTL_MS = 3_000
 TURNS: tuple[Turn, ...] = (("write",), ("done",), ("done",))
 RIVAL = Owner(host="h", boot="b", pid=2, started="s")

@@ -36,10 +36,10 @@ def test_patterns_of_a_schema_are_javascript_and_linear() -> None:
         "patternProperties": {"^(x+)+$": {"type": "integer"}},
         "additionalProperties": {"type": "string"},
     }
-    started = time.perf_counter()
+    started = time.process_time()
     assert schema_issues(schema, "a" * 1_000_000 + "!")
     assert not schema_issues(schema, {"x" * 100_000: 1, "x" * 100_000 + "y": ""})
-    assert time.perf_counter() - started < 0.3
+    assert time.process_time() - started < 0.3
     assert schema_issues(schema, {"xx": "no"}) == ("xx must be of type integer.",)
 
 

@@ -25,9 +25,9 @@ def found(pattern: str, text: str, flags: str = "") -> bool:
 def test_a_catastrophic_pattern_ends_within_a_tenth_of_a_second(pattern: str, text: str) -> None:
     compiled = compile_pattern(pattern)
     assert isinstance(compiled, Pattern)
-    started = time.perf_counter()
+    started = time.process_time()
     assert not search(compiled, text)
-    assert time.perf_counter() - started < 0.1
+    assert time.process_time() - started < 0.1
 
 
 @pytest.mark.parametrize(

@@ -137,9 +137,9 @@ def test_many_brackets_side_by_side_or_in_texts_are_not_deep() -> None:
     ],
 )
 def test_a_hostile_line_is_refused_in_reasonable_time(line: bytes) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     refused(line)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_the_id_is_made_out_wherever_it_stands() -> None:

@@ -6,8 +6,7 @@ import threading
 import pytest
 
 from headway.mcp.threads import Threads
-
-SECONDS_MAX = 30
+from tests.support.patience import SECONDS_MAX
 
 
 @pytest.mark.anyio

@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -78,10 +78,10 @@ def test_many_uses_of_a_long_value_stay_within_a_bound() -> None:
 
 def test_hostile_texts_take_linear_time() -> None:
     hostile = ("{{" * 250_000, "{{" + " " * 500_000, "{{a" + ".a" * 250_000, "{{ a " * 100_000)
-    started = perf_counter()
+    started = process_time()
     for text in hostile:
         assert interpolate(text, {}) == text
-    assert perf_counter() - started < 2
+    assert process_time() - started < 2
 
 
 JSON_VALUES = st.recursive(
