@@ -153,6 +153,77 @@ def test_once_rejected_the_same_token_answers_with_the_reason_and_it_is_asked_ag
     assert door.advance(token) == blocked
 
 
+def warned(reply: Reply) -> list[JsonObject]:
+    told = reply.get("warnings", [])
+    assert isinstance(told, list)
+    return [each for each in told if isinstance(each, dict)]
+
+
+def rejected(door: FrontDoor, because: str, token: Json = None) -> Json:
+    """Have the gated step rejected; return the token to hand it in with again."""
+    token, reply = asked(door, token)
+    answered(door, reply["gateId"], approve=False, because=because)
+    return door.advance(token)["retryContinueToken"]
+
+
+def test_whoever_takes_up_a_rejected_step_is_told_all_that_was_said_and_by_whom(
+    door: FrontDoor,
+) -> None:
+    why = "Too large: " + "split it, and say where. " * 100
+    retry = rejected(door, why)
+    (warning,) = warned(door.rehydrate(retry))
+    assert (warning["kind"], warning["decidedBy"]) == ("GATE_REJECTED", "ann")
+    assert warning["rationale"] == why.strip()
+    assert f"ann did not approve what was handed in on this step: {why.strip()}" in str(
+        warning["message"]
+    )
+    assert "token" not in str(warning["message"])
+    shown = show_gate(door.engine, ShowGate(gate=str(warning["gateId"])))
+    assert shown["status"] == "rejected"
+
+
+def test_a_rejection_is_told_however_the_step_is_reached(door: FrontDoor) -> None:
+    first = door.start("gated")["continueToken"]
+    retry = rejected(door, "Too large.", first)
+    fresh = door.rehydrate(retry)["continueToken"]
+    found = [warned(door.rehydrate(token)) for token in (first, retry, fresh, retry)]
+    assert [[each["kind"] for each in told] for told in found] == [["GATE_REJECTED"]] * 4
+    assert all(told == found[0] for told in found)
+
+
+def test_a_later_refusal_is_told_beside_the_rejection_which_it_does_not_answer(
+    door: FrontDoor,
+) -> None:
+    retry = rejected(door, "Too large.")
+    empty = door.advance(retry, notes=None)
+    assert empty["kind"] == "blocked"
+    rejection, refusal = warned(door.rehydrate(empty["retryContinueToken"]))
+    assert "Too large." in str(rejection["message"])
+    assert refusal["kind"] == "STEP_REFUSED"
+    assert "This step needs notes, and none were handed in." in str(refusal["message"])
+    assert "token" not in str(refusal["message"])
+    last = rejected(door, "Still too large.", empty["retryContinueToken"])
+    (newest,) = warned(door.rehydrate(last))
+    assert newest["rationale"] == "Still too large."
+
+
+def test_a_rejection_is_told_no_more_once_it_was_answered(door: FrontDoor) -> None:
+    retry = rejected(door, "Too large.")
+    _, again = asked(door, retry)
+    assert [each["kind"] for each in warned(door.rehydrate(retry))] == ["GATE_OPEN"]
+    answered(door, again["gateId"], approve=True)
+    build = door.advance(retry)["continueToken"]
+    assert warned(door.rehydrate(retry)) == []
+    assert warned(door.rehydrate(build)) == []
+
+
+def test_a_rejection_without_a_reason_names_who_rejected(door: FrontDoor) -> None:
+    (warning,) = warned(door.rehydrate(rejected(door, "")))
+    assert str(warning["message"]).startswith(
+        "ann did not approve what was handed in on this step.\n"
+    )
+
+
 def test_an_answer_to_something_else_than_was_shown_changes_nothing(door: FrontDoor) -> None:
     _, reply = asked(door)
     other = "sha256:" + "0" * 64

@@ -276,7 +276,11 @@ async def test_a_refusal_says_what_is_missing_and_the_step_stays_open(home: Home
     assert "notes" in " ".join(refused.reasons)
     assert "token" not in " ".join(refused.reasons)
     other = home.engine()
-    assert at(await other.sync(session)) == ("first", 1, 2)
+    told = await other.sync(session)
+    assert at(told) == ("first", 1, 2)
+    assert isinstance(told, StepOpen)
+    assert refused.reasons[0] in told.prompt
+    assert "token" not in told.prompt
     assert at(await engine.complete(NOTES)) == ("second", 2, 2)
 
 
@@ -292,6 +296,37 @@ async def test_a_gate_waits_for_a_person_though_nothing_else_is_set_to(home: Hom
         shown = str(show_gate(store, ShowGate(gate=waits.gate))["shown"])
         decide_gate(store, DecideGate(gate=waits.gate, approve=True, decided_by="me", shown=shown))
     assert at(await engine.sync(session)) == ("build", 2, 2)
+
+
+async def rejected(home: Home, engine: SessionEngine) -> SessionId:
+    """Begin a session and have the work on its first step rejected."""
+    session = await engine.start(wanted(home, "gated"))
+    waits = await engine.complete(NOTES)
+    assert isinstance(waits, GateWaits)
+    with open_engine(home.settings) as store:
+        shown = str(show_gate(store, ShowGate(gate=waits.gate))["shown"])
+        no = DecideGate(
+            gate=waits.gate, approve=False, decided_by="ann", shown=shown, rationale="Too large."
+        )
+        decide_gate(store, no)
+    return session
+
+
+@pytest.mark.parametrize("by", ["who handed in", "another process"])
+async def test_a_step_that_was_rejected_is_told_again_with_what_was_said(
+    home: Home, by: str
+) -> None:
+    engine = home.engine()
+    session = await rejected(home, engine)
+    taken_up = engine if by == "who handed in" else home.engine()
+    again = await taken_up.sync(session)
+    assert at(again) == ("plan", 1, 2)
+    assert isinstance(again, StepOpen)
+    assert "Do plan." in again.prompt
+    assert "ann did not approve what was handed in on this step: Too large." in again.prompt
+    assert "token" not in again.prompt
+    waits = await taken_up.complete(NOTES)
+    assert isinstance(waits, GateWaits)
 
 
 async def test_a_check_that_fails_refuses_the_step_and_says_why(home: Home) -> None:

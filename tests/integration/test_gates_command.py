@@ -125,6 +125,24 @@ def test_a_rejection_reaches_the_agent_with_its_reason(server: Served, root: Pat
     assert server.advance(blocked["retryContinueToken"], "Less.")["kind"] == "gate_checkpoint"
 
 
+def test_a_new_client_that_takes_up_a_rejected_step_reads_why(server: Served, root: Path) -> None:
+    _, reply = asked(server, root)
+    name, shown = str(reply["gateId"]), str(reply["shown"])
+    headway(root, "gates", "reject", name, "--shown", shown, "--because", "Too large; split it.")
+    assert server.leave() == 0
+    with serve(root, HEADWAY_GATES="enforce") as another:
+        found = another.call("resume_session", workspacePath=str(root / "work"))
+        assert isinstance(found["candidates"], list)
+        (candidate,) = found["candidates"]
+        assert isinstance(candidate, dict)
+        call = candidate["nextCall"]
+        assert isinstance(call, dict)
+        assert isinstance(call["params"], dict)
+        text = another.told("continue_workflow", **call["params"])
+    said = "ann did not approve what was handed in on this step: Too large; split it."
+    assert f"Warning: {said}" in text
+
+
 def test_nothing_is_answered_unseen(server: Served, root: Path) -> None:
     _, reply = asked(server, root)
     name = str(reply["gateId"])

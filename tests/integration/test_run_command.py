@@ -293,20 +293,34 @@ turns:
 """
 
 
-def parked(home: Home) -> tuple[str, tuple[str, ...]]:
+REWORKED = """
+turns:
+  - calls:
+      - complete_step: {notes: "Nothing had to be done on this step, as these notes now say."}
+  - expect:
+      - Reproduce the failure.
+      - "tester did not approve what was handed in on this step: Name the file."
+    calls:
+      - complete_step: {notes: "The file is calc.py; this was rejected for want of its name."}
+  - calls:
+      - complete_step: {notes: "The plan was approved, and this step had nothing to do either."}
+"""
+
+
+def parked(home: Home, script: str = QUICK, because: str = "Seen.") -> tuple[str, tuple[str, ...]]:
     """Have a run park at a gate; return it, and what names the gate in an answer."""
     workflow = home.folder / "workflows" / "two-steps.json"
     written = json.loads(workflow.read_text())
     written["steps"][0]["requireConfirmation"] = {"kind": "human_approval"}
     workflow.write_text(json.dumps(written))
-    home.script.write_text(QUICK)
+    home.script.write_text(script)
     assert home.run().returncode == 6
     assert home.here("worker", "--until-idle").returncode == 0
     (listed,) = home.listed()
     assert listed["outcome"] == "parked"
     (gate,) = json.loads(home.here("gates", "list", "--json").stdout)["gates"]
     shown = json.loads(home.here("gates", "show", gate["gateId"], "--json").stdout)["shown"]
-    return listed["run"], (gate["gateId"], "--shown", shown, "--because", "Seen.")
+    return listed["run"], (gate["gateId"], "--shown", shown, "--because", because)
 
 
 @pytest.mark.parametrize("verdict", ["approve", "reject"])
@@ -319,6 +333,21 @@ def test_a_run_that_is_parked_at_a_gate_goes_on_once_somebody_has_decided(
     assert f"The run {run} goes on with the next free worker" in decided.stdout
     assert home.here("worker", "--until-idle").returncode == 0
     assert home.listed()[0]["outcome"] == ("success" if verdict == "approve" else "parked")
+
+
+def test_a_model_whose_work_was_rejected_is_told_why_before_it_does_it_again(home: Home) -> None:
+    run, gate = parked(home, REWORKED, "Name the file.")
+    assert home.here("gates", "reject", *gate).returncode == 0
+    assert home.here("worker", "--until-idle").returncode == 0
+    assert home.listed()[0]["outcome"] == "parked"
+    assert "Name the file." in home.here("runs", "log", run, "--full").stdout
+    (again,) = json.loads(home.here("gates", "list", "--json").stdout)["gates"]
+    shown = json.loads(home.here("gates", "show", again["gateId"], "--json").stdout)
+    assert "calc.py" in shown["notes"]
+    approved = home.here("gates", "approve", again["gateId"], "--shown", shown["shown"])
+    assert approved.returncode == 0, approved.stderr
+    assert home.here("worker", "--until-idle").returncode == 0
+    assert home.listed()[0]["outcome"] == "success"
 
 
 def test_an_answer_that_died_before_the_run_was_woken_is_made_good_by_the_next(home: Home) -> None:

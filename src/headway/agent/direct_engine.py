@@ -16,11 +16,13 @@ from headway.application.continue_workflow import continue_workflow, outcome_rep
 from headway.application.engine import Engine
 from headway.application.loading import admit, load
 from headway.application.naming import unknown_session
+from headway.application.refusals import outcomes_on, refusals
 from headway.application.replies import pending, show_step
 from headway.application.requests import ContinueWorkflow, StartWorkflow
 from headway.application.start_workflow import start_workflow
 from headway.domain.ids import SessionId, session_called
 from headway.domain.tokens import sign, told_nonce
+from headway.domain.values import Json
 from headway.ports.checks import Checker
 from headway.ports.engine import (
     AllDone,
@@ -30,7 +32,8 @@ from headway.ports.engine import (
     Whereabouts,
     Work,
 )
-from headway.ports.engine_answers import refused, waits
+from headway.ports.engine_answers import refused, step_text, waits
+from headway.ports.ledger import AttemptRow
 
 
 class StoppableChecker(Checker, Protocol):
@@ -119,14 +122,21 @@ class DirectEngine:
             self._current = waits(outcome_reply(scene, outcome))
             return self._current
         told = pending(scene, show_step(scene, loaded.opened))
+        warnings = self._refusals(loaded.row)
         self._current = StepOpen(
             step=str(told["stepId"]),
             title=str(told["title"]),
-            prompt=str(told["prompt"]),
+            prompt=step_text({"pending": told, "warnings": warnings}),
             number=loaded.opened.cursor.at[0] + 1,
             total=len(scene.workflow.steps),
         )
         return self._current
+
+    def _refusals(self, row: AttemptRow) -> list[Json]:
+        """Return what was refused before the attempt; blocks in a row tell whether anything was."""
+        if not row.blocks:
+            return []
+        return refusals(self._engine, row, outcomes_on(self._engine, row))
 
     def _complete(self, engine: Engine, work: Work) -> Whereabouts | Refused:
         handed_in = ContinueWorkflow(

@@ -4,7 +4,7 @@ Each event that opens a node names the one that opened the node before it, so a 
 only the branch in question and stops after RECAPS_MAX nodes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -17,6 +17,7 @@ from headway.domain.rendering.recovery import RECOVERY_BYTES_MAX, Recap
 from headway.domain.texts import cut_text
 from headway.domain.values import Value
 from headway.domain.workflow import Item, Loop, Workflow
+from headway.ports.ledger import Recorded
 
 RECAPS_MAX: Final = 64
 KINDS_MAX: Final = 16
@@ -31,14 +32,17 @@ class Surroundings(Value):
     downstream: tuple[Recap, ...]
 
 
-def surroundings(engine: Engine, loaded: Loaded) -> Surroundings:
-    """Return what is recorded around the node of an attempt."""
+def surroundings(engine: Engine, loaded: Loaded, outcomes: Sequence[Recorded]) -> Surroundings:
+    """Return what is recorded around the node of an attempt, the outcomes on it being known."""
     titles = step_titles(loaded.scene.workflow)
     back = _way_back(engine, loaded.row.session, loaded.row.opened_at)
     ancestry = tuple(_recap(engine, titles, event) for event in islice(back, RECAPS_MAX))
     tip, downstream = _way_on(engine, loaded, titles)
     return Surroundings(
-        branches=_branches(engine, loaded), tip=tip, ancestry=ancestry, downstream=downstream
+        branches=sum(isinstance(each.event, StepAdvanced) for each in outcomes),
+        tip=tip,
+        ancestry=ancestry,
+        downstream=downstream,
     )
 
 
@@ -95,16 +99,6 @@ def _way_on(
         if event.opened is None or event.opened.depth <= depth:
             break
     return tip, ()  # another branch, or too far away to recap
-
-
-def _branches(engine: Engine, loaded: Loaded) -> int:
-    ends = [
-        row.outcome_at
-        for row in engine.ledger.attempts_on(loaded.row.session, loaded.row.node)
-        if row.outcome_at is not None
-    ]
-    recorded = engine.ledger.read(session_stream(loaded.row.session), ends) if ends else ()
-    return sum(isinstance(record.event, StepAdvanced) for record in recorded)
 
 
 def _recap(engine: Engine, titles: dict[str, str], event: StepAdvanced) -> Recap:

@@ -9,6 +9,7 @@ from typing import Final
 from headway.application.engine import Engine
 from headway.application.loading import Loaded
 from headway.application.recaps import surroundings
+from headway.application.refusals import outcomes_on, refusals
 from headway.application.replies import (
     drift_warnings,
     pending,
@@ -54,7 +55,8 @@ def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
         )
     )
     place = locate(scene.workflow, opened.cursor)
-    around = surroundings(engine, loaded)
+    outcomes = outcomes_on(engine, loaded.row)
+    around = surroundings(engine, loaded, outcomes)
     shown_already = {*place.step.function_references, *(c.name for c in place.step.function_calls)}
     recovery = render_recovery(
         RecoveryFacts(
@@ -85,6 +87,8 @@ def rehydrate(engine: Engine, loaded: Loaded) -> Reply:
         command = show_gate_command(gate_id(loaded.row.nonce))
         told = _GATED.format(command=command, token=token)
         warnings.append({"kind": "GATE_OPEN", "message": told})
+    else:
+        warnings += refusals(engine, loaded.row, outcomes)
     extras: Reply = {"briefing": briefing} if briefing else {}
     return reply | extras | ({"warnings": warnings} if warnings else {})
 

@@ -21,7 +21,15 @@ SUGGESTION_BYTES_MAX: Final = 1024
 FEEDBACK_BYTES_MAX: Final = 4096
 
 CRITERIA_REF: Final = "wr.validationCriteria"
+GATE_REJECTED: Final = "GATE_REJECTED"
+STEP_REFUSED: Final = "STEP_REFUSED"  # how a refusal of any other kind is told later
+
 _GO_ON: Final = " Send everything of this step again with the retry token of this answer."
+_OF_TOKENS: Final = (
+    " with the retry token of this answer",
+    " with the retry token",
+    ", then use the retry token",
+)
 _WIRE_NAMES: Final = {
     "key": "key",
     "contract_ref": "contractRef",
@@ -132,6 +140,16 @@ def bounded_issues(issues: tuple[str, ...]) -> tuple[str, ...]:
 def bounded_suggestions(suggestions: tuple[str, ...]) -> tuple[str, ...]:
     """Return suggestions as feedback shows them."""
     return cut_list(suggestions, SUGGESTION_BYTES_MAX, FEEDBACK_BYTES_MAX)
+
+
+def without_token(text: str) -> str:
+    """Return what a blocker says but for the token, for readers whose answer has none of that name.
+
+    Whoever takes the step up later goes on with another one; a model of a run is told of none.
+    """
+    for phrase in _OF_TOKENS:
+        text = text.replace(phrase, "")
+    return text
 
 
 def wire_pointer(pointer: Pointer) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from headway.domain.blockers import GATE_REJECTED
 from headway.domain.conditions import holds
 from headway.domain.errors import InvalidInput, PreconditionFailed
 from headway.domain.events import Blocker, CheckResult, Gap, Pointer
@@ -143,7 +144,7 @@ def rejected_gate(rationale: str) -> Blocker:
     """Return the blocker an attempt gets when its gate was answered no."""
     said = rationale.strip() or "no reason was given"
     return Blocker(
-        code="GATE_REJECTED",
+        code=GATE_REJECTED,
         pointer=Pointer(kind="gate"),
         message=cut_text(f"The step was not approved: {said}", 512),
         fix="Rework what was rejected and hand it in with the retry token; it will be asked again.",

@@ -4,22 +4,26 @@ Whatever speaks of a token is left out: whoever drives a run keeps it, and no mo
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
+from headway.domain.blockers import GATE_REJECTED, STEP_REFUSED, without_token
 from headway.domain.values import Json, JsonObject
 from headway.ports.engine import GateWaits, Refused
 
-_OF_TOKENS: Final = (
-    " with the retry token of this answer",
-    " with the retry token",
-    ", then use the retry token",
-)
+
+def step_text(reply: JsonObject) -> str:
+    """Return the text of the step that an answer opens, and what was refused on it before."""
+    refusals = [
+        str(warning.get("message"))
+        for warning in map(_object, _list(reply.get("warnings")))
+        if warning.get("kind") in {GATE_REJECTED, STEP_REFUSED}
+    ]
+    return "\n\n".join([str(_object(reply.get("pending")).get("prompt")), *refusals])
 
 
 def refused(reply: JsonObject) -> Refused:
     """Return what a blocked answer lacks, with what to send, and what it suggests."""
     reasons = [
-        _untold(f"{blocker.get('message')} {blocker.get('suggestedFix')}")
+        without_token(f"{blocker.get('message')} {blocker.get('suggestedFix')}")
         for blocker in map(_object, _list(_object(reply.get("blockers")).get("blockers")))
     ]
     validation = _object(reply.get("validation"))
@@ -38,12 +42,6 @@ def waits(reply: JsonObject) -> GateWaits:
         step=str(reply.get("stepId")),
         command=str(reply.get("showCommand")),
     )
-
-
-def _untold(text: str) -> str:
-    for phrase in _OF_TOKENS:
-        text = text.replace(phrase, "")
-    return text
 
 
 def _object(value: Json) -> JsonObject:

@@ -20,7 +20,7 @@ from headway.ports.engine import (
     Whereabouts,
     Work,
 )
-from headway.ports.engine_answers import refused, waits
+from headway.ports.engine_answers import refused, step_text, waits
 
 CALL_KEY: Final = "headway/callKey"
 GATES: Final = "headway/gates"
@@ -69,18 +69,13 @@ class RemoteEngine:
             self._current = AllDone()
         elif status == "gated":
             # Asked for without work, the recorded answer: the gate, or what came after it.
-            self._take(await self._server.call("continue_workflow", _advance(token)))
+            reply = await self._server.call("continue_workflow", _advance(token))
+            if reply.get("kind") == "blocked":  # rejected in this moment
+                await self._read_again(str(reply.get("retryContinueToken")), found)
+            else:
+                self._take(reply)
         elif not (isinstance(self._current, StepOpen) and same_attempt(token, self._token)):
-            workspace = _workspace_of(found)
-            if not self._outline:
-                await self._inspect(str(found.get("workflowId")), workspace)
-            asked: JsonObject = {
-                "continueToken": token,
-                "intent": "rehydrate",
-                "workspacePath": workspace,
-            }
-            self._take(await self._server.call("continue_workflow", asked))
-            self._token = token  # not the fresh one: the attempt that is open is gone on with
+            await self._read_again(token, found)
         else:
             self._token = token
         self._session = session
@@ -124,6 +119,19 @@ class RemoteEngine:
             self._token = token
         return open_still
 
+    async def _read_again(self, token: str, found: JsonObject) -> None:
+        """Have the open step told anew, with what was refused on it."""
+        workspace = _workspace_of(found)
+        if not self._outline:
+            await self._inspect(str(found.get("workflowId")), workspace)
+        asked: JsonObject = {
+            "continueToken": token,
+            "intent": "rehydrate",
+            "workspacePath": workspace,
+        }
+        self._take(await self._server.call("continue_workflow", asked))
+        self._token = token  # not the fresh one: the attempt that is open is gone on with
+
     async def _found(self, session: SessionId) -> JsonObject:
         asked: JsonObject = {"workspacePath": ANYWHERE, "sessionId": session}
         reply = await self._server.call("resume_session", asked)
@@ -159,7 +167,7 @@ class RemoteEngine:
             self._current = StepOpen(
                 step=step,
                 title=str(pending.get("title")),
-                prompt=str(pending.get("prompt")),
+                prompt=step_text(reply),
                 number=self._outline.get(step, 0),
                 total=self._total,
             )
