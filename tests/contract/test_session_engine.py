@@ -21,6 +21,8 @@ from headway.adapters.engine.remote import RemoteEngine
 from headway.adapters.machine.checks import HostChecker
 from headway.adapters.machine.processes import HostProcesses
 from headway.agent.direct_engine import DirectEngine
+from headway.agent.tools.completing import complete_step
+from headway.agent.tools.tool import ToolFailed
 from headway.application.decide_gate import decide_gate
 from headway.application.engine import Engine
 from headway.application.requests import DecideGate, ShowGate
@@ -28,6 +30,7 @@ from headway.application.rotate_keys import rotate_keys
 from headway.application.show_gate import show_gate
 from headway.bootstrap import open_engine
 from headway.config import Settings, read_settings
+from headway.domain.blocking import BLOCKS_MAX
 from headway.domain.errors import Code, Fault, InvalidInput, NotFound, PreconditionFailed
 from headway.domain.ids import SessionId, digest
 from headway.domain.values import Json
@@ -66,6 +69,13 @@ def step(name: str, **more: Json) -> dict[str, Json]:
     return {"id": name, "title": name.title(), "prompt": f"Do {name}.", **more}
 
 
+QUALITY: Json = {
+    "id": "quality",
+    "purpose": "Is it good?",
+    "dimensions": [{"id": "depth", "purpose": "How deep?", "levels": ["low", "high"]}],
+}
+LOW: Json = {"kind": "require_followup", "guidance": "Dig."}
+EACH: Json = {"type": "forEach", "items": "files", "itemVar": "file", "maxIterations": 2}
 LOOP: dict[str, Json] = {
     "id": "again",
     "type": "loop",
@@ -73,8 +83,23 @@ LOOP: dict[str, Json] = {
     "loop": {"type": "for", "count": 2, "maxIterations": 2},
     "body": [step("inner")],
 }
+DEMANDS: dict[str, dict[str, Json]] = {
+    "criteria": {"validationCriteria": [{"type": "contains", "value": "Q", "message": "No Q."}]},
+    "contract": {"outputContract": {"contractRef": "wr.contracts.loop_control"}},
+    "assessment": {
+        "assessmentRefs": ["quality"],
+        "assessmentConsequences": [{"when": {"anyEqualsLevel": "low"}, "effect": LOW}],
+    },
+}
 FLOWS = (
+    *(
+        {**flow(name, step("asked", **demand)), "assessments": [QUALITY]}
+        if "assessmentRefs" in demand
+        else flow(name, step("asked", **demand))
+        for name, demand in DEMANDS.items()
+    ),
     flow("two", step("first"), step("second")),
+    flow("each", step("first"), {**LOOP, "loop": EACH}),
     flow("looped", step("first"), LOOP, step("last")),
     flow("gated", step("plan", requireConfirmation={"kind": "human_approval"}), step("build")),
     flow("checked", step("fix", checks=[{"id": "c", "run": "echo $$ > pid; . ./check"}])),
@@ -329,13 +354,48 @@ async def test_a_step_that_was_rejected_is_told_again_with_what_was_said(
     assert isinstance(waits, GateWaits)
 
 
+@pytest.mark.parametrize("name", ["two", *DEMANDS])
+async def test_steps_and_refusals_ask_for_work_by_the_names_a_run_hands_it_in_with(
+    home: Home, name: str
+) -> None:
+    engine = home.engine()
+    await engine.start(wanted(home, name))
+    step = await engine.current()
+    assert isinstance(step, StepOpen)
+    refused = await engine.complete(Work(notes=""))
+    assert isinstance(refused, Refused)
+    told = "\n".join([step.prompt, *refused.reasons])
+    assert ("notes" in told) == (name != "contract")
+    assert ("artifacts" in told) == (name in {"contract", "assessment"})
+    for of_another_tool in ("output.", "notesMarkdown", "continue_workflow", "token"):
+        assert of_another_tool not in told
+
+
+async def test_a_model_is_told_of_context_that_is_missing_by_its_own_tool(home: Home) -> None:
+    engine = home.engine()
+    await engine.start(wanted(home, "each"))
+    with pytest.raises(ToolFailed, match="Call complete_step again with") as told:
+        await complete_step(engine).run(msgspec.json.encode(NOTES).decode())
+    assert '"context": {"files": ' in str(told.value)
+
+
+async def test_a_model_is_told_when_nothing_more_is_taken_on_a_step(home: Home) -> None:
+    engine = home.engine()
+    await engine.start(wanted(home))
+    for _ in range(BLOCKS_MAX):
+        assert isinstance(await engine.complete(Work(notes="")), Refused)
+    with pytest.raises(ToolFailed, match="say what is missing and end your turn") as told:
+        await complete_step(engine).run(msgspec.json.encode(NOTES).decode())
+    assert "continue_workflow" not in str(told.value)
+
+
 async def test_a_check_that_fails_refuses_the_step_and_says_why(home: Home) -> None:
     engine = home.engine()
     await engine.start(wanted(home, "checked"))
-    (home.work / "check").write_text("echo two is not three; false")
+    (home.work / "check").write_text("echo two is not three: no output.notesMarkdown; false")
     refused = await engine.complete(NOTES)
     assert isinstance(refused, Refused)
-    assert "two is not three" in " ".join(refused.reasons)
+    assert "two is not three: no output.notesMarkdown" in " ".join(refused.reasons)
     assert "token" not in " ".join(refused.reasons)
     (home.work / "check").write_text("true")
     assert await engine.complete(NOTES) == AllDone()

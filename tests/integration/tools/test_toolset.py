@@ -84,7 +84,7 @@ async def test_an_unknown_tool_is_answered_with_those_there_are(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["output.notesMarkdown", "output.artifacts"])
-async def test_complete_step_says_what_steps_and_refusals_call_its_fields(
+async def test_complete_step_says_what_authors_may_call_its_fields(
     tmp_path: Path, name: str
 ) -> None:
     spec = next(spec for spec in Workbench(tmp_path).tools.specs if spec.name == "complete_step")

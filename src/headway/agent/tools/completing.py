@@ -12,6 +12,7 @@ from headway.domain.errors import Code, Fault
 from headway.domain.values import Json, JsonObject, Value
 from headway.ports.engine import AllDone, GateWaits, Refused, SessionEngine, StepOpen, Whereabouts
 from headway.ports.engine import Work as HandedIn
+from headway.ports.engine_answers import for_a_model
 
 NOTES_CHARS_MIN: Final = 50
 WAITS_SECONDS: Final = (0.25, 1.0, 4.0)  # between the tries of a hand-in that may yet be taken
@@ -34,7 +35,7 @@ NOTES_HOLD: Final = (
 class CompleteStep(Value):
     """Arguments of complete_step."""
 
-    # Steps and refusals use the names of continue_workflow, which a run does not call.
+    # Authors may have written for callers of continue_workflow, whose names are told for that.
     notes: Annotated[
         str,
         Meta(
@@ -93,7 +94,7 @@ async def _hand_in(
                 ) from fault
             if fault.retry_after_ms is None or wait is None:
                 raise ToolFailed(
-                    f"The step was not taken. {fault.message} {fault.remedy}"
+                    for_a_model(f"The step was not taken. {fault.message} {fault.remedy}")
                 ) from fault
             pause = max(wait, fault.retry_after_ms / 1000)
         await asyncio.sleep(pause)
