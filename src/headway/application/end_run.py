@@ -1,5 +1,7 @@
 """End a run, or bring it to a rest: its last event, and its row, in one write."""
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from headway.application.record_turn import record_turn, refresh_run
@@ -12,7 +14,7 @@ from headway.ports.queue import RunWrite
 
 def end_run(runs: Runs, held: Held, outcome: Outcome) -> Held:
     """Record how the run ended. Raises LeaseLost when it is not held any more."""
-    move = stop_at(held.conversation, outcome)
+    move = partial(stop_at, outcome=outcome)  # of the run as it is then: `held` may be older
     return record_turn(runs, held, RunEnded(outcome=outcome), move=move)
 
 

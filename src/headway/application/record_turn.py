@@ -4,10 +4,13 @@ What others say meanwhile (a steer, an abort) goes first: the events are appende
 the conversation returned has both.
 """
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from headway.application.runs import APPEND_ATTEMPTS_MAX, Held, Runs, folded
 from headway.domain.errors import SessionBusy
+from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import RunEvent
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.queue import Move, RunWrite
@@ -18,10 +21,11 @@ def record_turn(
     held: Held,
     *events: RunEvent,
     blobs: tuple[Blob, ...] = (),
-    move: Move | None = None,
+    move: Callable[[Conversation], Move] | None = None,
 ) -> Held:
     """Append the events and return the run as it is after them.
 
+    `move` says what becomes of the row, given the run as it stands right before the events.
     Raises LeaseLost when the run is not held any more; then nothing was kept.
     """
     for _ in range(APPEND_ATTEMPTS_MAX):
@@ -31,7 +35,7 @@ def record_turn(
             events=events,
             blobs=blobs,
             fence=held.fence,
-            move=move,
+            move=move(held.conversation) if move else None,
         )
         try:
             written = runs.queue.append(write)

@@ -11,7 +11,6 @@ from headway.agent.driving import drive
 from headway.application.claim_run import claim_run
 from headway.application.end_run import end_run
 from headway.application.hand_back_run import hand_back_run
-from headway.application.record_turn import refresh_run
 from headway.application.runs import Held, Runs
 from headway.application.show_run import show_run
 from headway.bootstrap import crew_for, keep_to_itself, model_named
@@ -105,8 +104,7 @@ def _let_go(runs: Runs, held: Held, stopped: signal.Signals, user: str) -> str:
     """
     try:
         if stopped == signal.SIGINT:
-            # `held` is the run as it was claimed: what it took since then belongs to its row.
-            end_run(runs, refresh_run(runs, held), Paused(by=user))
+            end_run(runs, held, Paused(by=user))
             return f"Stopped. Go on with: headway runs resume {held.run}"
         hand_back_run(runs, held)
     except LeaseLost:

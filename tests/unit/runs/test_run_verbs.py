@@ -380,13 +380,27 @@ def test_a_row_without_a_tally_is_counted_by_its_events(runs: Runs) -> None:
     submit(runs, 1)
     now = spend(runs, 1, tokens=6)
     # As a version before the tally wrote it.
-    record_turn(runs, now, RunEnded(outcome=Success()), move=Move(state="ended", outcome="success"))
+    untold = Move(state="ended", outcome="success")
+    record_turn(runs, now, RunEnded(outcome=Success()), move=lambda _: untold)
     assert named_run(runs, run(1)).tally is None
     total = run_stats(runs)["total"]
     assert isinstance(total, dict)
     spent = total["spent"]
     assert isinstance(spent, dict)
     assert (spent["inputTokens"], total["steps"]) == (6, {"p50": 1, "p95": 1})
+
+
+def test_a_run_ends_with_what_it_took_though_whoever_ends_it_knew_less(runs: Runs) -> None:
+    submit(runs, 1)
+    as_claimed = held(runs, 1)
+    turn = ModelReplied(
+        turn=1, reply=digest(b"r"), stop="end", model="m", usage=Usage(input_tokens=6)
+    )
+    record_turn(runs, as_claimed, StepReached(step="s", title="S", number=1, total=1), turn)
+    end_run(runs, as_claimed, Failed(reason="fault", message="A bug."))
+    tally = named_run(runs, run(1)).tally
+    assert tally is not None
+    assert (tally.steps, tally.spent.turns, tally.spent.input_tokens) == (1, 1, 6)
 
 
 def test_a_log_is_read_page_by_page(runs: Runs) -> None:
