@@ -11,7 +11,6 @@ import pytest
 from headway.domain.blockers import wire_pointer
 from headway.domain.commands import Advance, Start
 from headway.domain.compiler.reading import Document
-from headway.domain.compiler.templates import routine_template_id
 from headway.domain.conditions import holds
 from headway.domain.context import merged_context
 from headway.domain.cursor import locate
@@ -20,20 +19,22 @@ from headway.domain.events import AdvanceBlocked, GateOpened, Opened
 from headway.domain.ids import AttemptId, next_attempt
 from headway.domain.loops import variables_at
 from headway.domain.state import Outcome
-from tests.conformance.traces import SHARED, Trace, own_traces, require_shared, shared_traces
-from tests.support.decided import Decided, compile_text, read_documents
+from tests.conformance.traces import HERE, SHARED, Trace, own_traces, require_shared, shared_traces
+from tests.support.decided import Decided, compile_text, routines_in
+
+routines = cache(routines_in)
 
 CI = os.environ.get("CI") == "true"  # noqa: TID251  the promise of this test depends on it
 
 
 @pytest.mark.parametrize("trace", own_traces(), ids=lambda trace: trace.name)
 def test_a_hand_made_case_is_decided_as_recorded(trace: Trace) -> None:
-    assert_agreed(trace)
+    assert_agreed(trace, routines(HERE / "cases"))
 
 
 @pytest.mark.parametrize("trace", shared_traces(), ids=lambda trace: trace.name)
 def test_a_recorded_run_is_decided_as_recorded(trace: Trace) -> None:
-    assert_agreed(trace)
+    assert_agreed(trace, routines(SHARED / "workflows"))
 
 
 def test_the_recorded_runs_are_there() -> None:
@@ -41,23 +42,13 @@ def test_the_recorded_runs_are_there() -> None:
     assert len(shared_traces()) == 115
 
 
-def assert_agreed(trace: Trace) -> None:
-    session = Decided(workflow=compile_text(trace.file.read_bytes(), routines()))
+def assert_agreed(trace: Trace, routines: Mapping[str, Document]) -> None:
+    session = Decided(workflow=compile_text(trace.file.read_bytes(), routines))
     answers: list[AttemptId | None] = []  # the attempt each answer tells to go on with
     for number, call in enumerate(trace.calls):
         seen, following = answer(session, call["send"], answers)
         assert seen == call["expect"], f"{trace.name} call {number}"
         answers.append(following)
-
-
-@cache
-def routines() -> dict[str, Document]:
-    found = {}
-    for document in read_documents(SHARED / "workflows").values():
-        name = routine_template_id(str(document.root["id"]))
-        if name:
-            found[name] = document
-    return found
 
 
 def answer(
