@@ -360,7 +360,9 @@ def test_no_hook_and_no_setting_of_the_user_is_in_the_way_of_the_commit(home: Ho
     run = home.listed()[0]["run"]
     named = git(home.repo, "show", "--format=%an", "--name-only", f"headway/two-steps/{run}")
     assert named.split() == ["Headway", "mixed.txt"]
-    assert "+1 -0 ~0" in " ".join(home.here("worktrees", "list").stdout.split())
+    head, row = [line.split() for line in home.here("worktrees", "list").stdout.splitlines()]
+    assert head[3:6] == ["ahead", "behind", "changed"]
+    assert row[4:7] == ["1", "0", "0"]
 
 
 FULL = """

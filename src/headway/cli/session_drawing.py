@@ -11,7 +11,6 @@ from headway.ports.sessions import SessionSummary
 
 INDENT: Final = "   "
 NAME_WIDTH: Final = 13
-COPIED: Final = {"pinned as", "workspace", "git"}  # never broken
 HEAD_CHARACTERS: Final = 12  # of a commit
 STEPS_FIRST: Final = 5  # a longer session is shown by its beginning and its end
 STEPS_LAST: Final = 15
@@ -37,8 +36,7 @@ def show_lines(told: SessionDescription, style: Style, *, whole: bool) -> Iterat
     head = fitted(f"{told.session_id}  {words(told.status)}", width, style)
     yield style.paint(head, COLOURS[told.status])
     for name, text in _facts(told):
-        line = one_line(text)
-        lines = [line] if name in COPIED else list(wrapped(line, width - NAME_WIDTH))
+        lines = list(wrapped(one_line(text), width - NAME_WIDTH))
         yield style.paint(name.ljust(NAME_WIDTH), "dim") + lines[0]
         yield from (" " * NAME_WIDTH + line for line in lines[1:])
     yield from _here(told, style, width)
