@@ -31,11 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--world", type=int, default=1, help="the first world (default: 1)")
     parser.add_argument("--store", choices=("memory", "sqlite", "postgres"), default="memory")
     given = parser.parse_args(arguments)
-    logging.getLogger("headway").setLevel(
-        logging.ERROR
-    )  # what agents do wrong by chance is no news
     telling = Telling()
-    with _setting(given.store) as setting:
+    with _quiet(), _setting(given.store) as setting:
         tally, failure = run(given.seed, given.events, setting, first=given.world, listener=telling)
     print(report(tally, perf_counter() - telling.begun))
     if failure is None:
@@ -43,6 +40,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     print("\n" + tell(failure, given.seed, given.store))
     return 1
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep faults out of the log meanwhile: what agents do wrong by chance is no news."""
+    logger = logging.getLogger("headway")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 class Telling:

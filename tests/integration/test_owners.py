@@ -106,7 +106,7 @@ def test_what_an_earlier_claim_left_running_is_ended_and_nothing_else() -> None:
     others = marked(other, 1, "echo; sleep 60; true")
     try:
         assert HostOwners().end_work_of(run, 2) == 3, "the command, its own session, and its sleep"
-        assert left.wait(10) == -signal.SIGKILL
+        assert left.wait(10) in {-signal.SIGKILL, 0}, "killed, or done waiting for what was"
         assert (mine.poll(), others.poll()) == (None, None)
         assert HostOwners().end_work_of(run, 2) == 0
     finally:

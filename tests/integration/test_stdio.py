@@ -16,7 +16,8 @@ from headway.application.requests import Json, JsonObject
 from headway.mcp.lines import LINE_BYTES_MAX
 from tests.support.patience import SECONDS_MAX
 
-SERVER = Path(__file__).parents[1] / "support" / "fake_verbs_server.py"
+ROOT = Path(__file__).parents[2]
+SERVER = ["-m", "tests.support.fake_verbs_server"]
 TRACED = ["-m", "tests.support.traced_server"]
 PROTOCOL_VERSION = "2025-06-18"
 
@@ -100,7 +101,7 @@ class Client:
 @contextmanager
 def served() -> Iterator[Client]:
     process = subprocess.Popen(
-        [sys.executable, str(SERVER)],
+        [sys.executable, *SERVER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -155,7 +156,7 @@ def test_a_call_is_traced_for_who_collects_spans() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd=SERVER.parents[2],
+        cwd=ROOT,
     )
     with process:
         client = Client(process)
