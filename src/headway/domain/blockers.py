@@ -25,7 +25,7 @@ GATE_REJECTED: Final = "GATE_REJECTED"
 STEP_REFUSED: Final = "STEP_REFUSED"  # how a refusal of any other kind is told later
 
 _GO_ON: Final = " Send everything of this step again with the retry token of this answer."
-_OF_TOKENS: Final = (
+PHRASES_OF_TOKENS: Final = (
     " with the retry token of this answer",
     " with the retry token",
     ", then use the retry token",
@@ -147,7 +147,7 @@ def without_token(text: str) -> str:
 
     Whoever takes the step up later goes on with another one; a model of a run is told of none.
     """
-    for phrase in _OF_TOKENS:
+    for phrase in PHRASES_OF_TOKENS:
         text = text.replace(phrase, "")
     return text
 

@@ -17,7 +17,7 @@ _ANEW: Final = (
 )
 # Headway's own phrases, each as a whole: the same names in words of an author, or in what a check
 # printed, may be what the work is about.
-_TO_A_MODEL: Final = (
+TOLD_TO_A_MODEL: Final = (
     ("as Markdown in `output.notesMarkdown`", "as Markdown in `notes`"),
     ("into output.notesMarkdown", "into notes"),
     ("Rewrite output.notesMarkdown so", "Rewrite the notes so"),
@@ -32,7 +32,7 @@ _TO_A_MODEL: Final = (
 def for_a_model(text: str) -> str:
     """Return a text in the words that a model of a run knows."""
     text = without_token(text)
-    for told, meant in _TO_A_MODEL:
+    for told, meant in TOLD_TO_A_MODEL:
         text = text.replace(told, meant)
     return text
 
