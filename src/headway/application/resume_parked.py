@@ -8,12 +8,12 @@ from headway.application.start_workflow import session_of_run
 from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import RunId, SessionId
 
-ALL: Final = 1_000_000  # each rests because of a person, so there are never so many
+LOOKED_AT_MAX: Final = 1_000_000  # each rests because of a person, so there are never so many
 
 
 def resume_parked(runs: Runs, session: SessionId, by: str) -> RunId | None:
     """Have the run that drives a session wait for a worker; None where none is parked there."""
-    for task in runs.queue.tasks(("resting",), ALL):
+    for task in runs.queue.tasks(("resting",), LOOKED_AT_MAX):
         if task.outcome == "parked" and session_of_run(runs.engine, task.run) == session:
             try:
                 return resume_run(runs, task.run, by).run
