@@ -63,7 +63,8 @@ class Client:
 class Wire(asyncio.Protocol):
     """The same for many at once in one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int) -> None:
+        self._port = port
         self._received = bytearray()
         self._answer: asyncio.Future[bytes] | None = None
         self._transport: asyncio.Transport | None = None
@@ -87,7 +88,7 @@ class Wire(asyncio.Protocol):
         assert self._transport is not None
         self._answer = asyncio.get_running_loop().create_future()
         body, headers = request(tool, arguments)
-        self._transport.write(_head(headers, len(body)) + body)
+        self._transport.write(_head(self._port, headers, len(body)) + body)
         return reply(await self._answer)
 
     def close(self) -> None:
@@ -95,9 +96,9 @@ class Wire(asyncio.Protocol):
         self._transport.close()
 
 
-def _head(headers: Mapping[str, str], length: int) -> bytes:
+def _head(port: int, headers: Mapping[str, str], length: int) -> bytes:
     told = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
-    first = "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+    first = f"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
     return f"{first}{told}content-length: {length}\r\n\r\n".encode()
 
 

@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench.advances import NOTE, NOTE_CHARS, WORKFLOW_ID
@@ -83,7 +84,7 @@ async def crowd(port: int, tokens: Sequence[str], rounds: int, *, follow: bool) 
     took: list[float] = []
 
     async def run(token: str) -> None:
-        _, wire = await loop.create_connection(Wire, "127.0.0.1", port)
+        _, wire = await loop.create_connection(partial(Wire, port), "127.0.0.1", port)
         for _ in range(rounds):
             began = time.perf_counter()
             reply = await wire.call("continue_workflow", advance_of(token))
@@ -105,7 +106,7 @@ async def many_sessions(port: int, workspace: Path, sessions: int, steps: int) -
     left = iter(range(sessions))
 
     async def run() -> None:
-        _, wire = await loop.create_connection(Wire, "127.0.0.1", port)
+        _, wire = await loop.create_connection(partial(Wire, port), "127.0.0.1", port)
         for _ in left:
             reply = await wire.call("start_workflow", start_in(workspace))
             for _ in range(steps):

@@ -7,6 +7,7 @@ and back and with as many bytes, but the verb's own.
 import gc
 import json
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from headway.application.requests import Reply, Request
@@ -23,6 +24,11 @@ class NullVerbs:
     """Seven verbs, one answer, and nobody to ask."""
 
     people = None
+
+    @staticmethod
+    def together(calls: Sequence[Callable[[], None]]) -> None:
+        for call in calls:
+            call()
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply

@@ -88,6 +88,7 @@ def engine_on(settings: Settings, store: "Store", clock: Clock, entropy: Entropy
         records=store.records,
         custody=store.custody,
         ledger_id=store.ledger_id,
+        together=store.together,
         catalogue=FolderCatalogue(
             workflow_path=settings.workflow_path,
             home=settings.home,

@@ -22,7 +22,7 @@ from tests.support.patience import SECONDS_MAX
 class RoteVerbs:
     """`st_wait` waits for `st_go`: answered only when calls run side by side."""
 
-    people = None
+    people = together = None
 
     def __init__(self) -> None:
         self.go = threading.Event()

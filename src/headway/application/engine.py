@@ -12,6 +12,7 @@ from headway.ports.leases import Lease
 from headway.ports.ledger import Ledger
 from headway.ports.sessions import Sessions
 from headway.ports.sources import Sources
+from headway.ports.together import Together
 from headway.ports.workspace import Workspace
 
 
@@ -36,4 +37,5 @@ class Engine:
     elicitation: bool = True
     ledger_id: str = ""
     lease: Lease | None = None
+    together: Together | None = None  # None: calls that come at once have a thread each
     checker: Checker | None = None  # None: checks are not run, and recorded as gaps

@@ -25,6 +25,7 @@ from headway.application.resume_session import resume_session
 from headway.application.show_gate import show_gate
 from headway.application.start_workflow import start_workflow
 from headway.application.tell_session import tell_session
+from headway.ports.together import Together
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class Verbs:
     def people(self) -> People | None:
         """What a client may put before its user; None when the settings keep gates to the CLI."""
         return People(self.engine) if self.engine.elicitation else None
+
+    @property
+    def together(self) -> Together | None:
+        """What makes calls that come at once, where the store gains by it."""
+        return self.engine.together
 
     def list_workflows(self, request: ListWorkflows) -> Reply:
         return list_workflows(self.engine, request)

@@ -1,12 +1,14 @@
 """The MCP server: seven tools, prompts and resources over the verbs, one thread hop per call.
 
+What an agent does again and again, it does in batches where the store gains by it (`threads.py`).
+
 A handler parses, calls, renders, and holds no rule of the engine. A fault is an answer (`isError`,
 with its envelope in both forms); anything else that goes wrong is a bug, logged here with its
 traceback and told to the caller without internals.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeAlias, assert_never
 
@@ -54,7 +56,7 @@ from headway.mcp.relay.messages import CALL_KEY
 from headway.mcp.render import render_fault, render_reply
 from headway.mcp.resources import RESOURCES, TEMPLATES, read_resource
 from headway.mcp.schemas import INPUT_SCHEMAS
-from headway.mcp.threads import Threads
+from headway.mcp.threads import Batches, Threads
 from headway.mcp.tools import INSTRUCTIONS, tool_list
 
 SERVER_NAME: Final = "headway"
@@ -91,8 +93,19 @@ class Call(NamedTuple):
     enforce_gates: bool = False
 
 
+class Together(Protocol):
+    """Makes calls in the thread that asks for it, and returns when all have ended."""
+
+    def __call__(self, calls: Sequence[Callable[[], None]], /) -> None:
+        """Make these calls, none of which may raise."""
+
+
 class Verbs(Protocol):
     """The verbs behind tools and resources; each returns a JSON-ready reply or raises a `Fault`."""
+
+    @property
+    def together(self) -> Together | None:
+        """What makes calls that come at once; None when each is to have a thread."""
 
     @property
     def people(self) -> People | None:
@@ -133,6 +146,7 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
     """
     people = verbs.people
     threads = Threads(CALLS_AT_ONCE_MAX)
+    steps = threads if verbs.together is None else Batches(verbs.together, CALLS_AT_ONCE_MAX)
     patient = Threads(LONG_CALLS_AT_ONCE_MAX)
 
     async def list_tools(
@@ -141,7 +155,8 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
         return ListToolsResult(tools=tool_list())
 
     async def answered(call: Call) -> ToolResult:
-        soon = await threads.run(partial(answer_soon, verbs, call, user_home))
+        most = steps if _is_step(call) else threads
+        soon = await most.run(partial(answer_soon, verbs, call, user_home))
         if soon is not None:
             return soon
         return await patient.run(partial(answer, verbs, call, user_home))
@@ -307,6 +322,13 @@ def _shown(people: People, gate: str) -> Reply | None:
     except Fault as fault:
         log_fault("elicitation", {}, fault)
         return None
+
+
+def _is_step(call: Call) -> bool:
+    """Tell whether a call hands something in: the short calls, of which there are most."""
+    if call.tool == "checkpoint_workflow":
+        return True
+    return call.tool == "continue_workflow" and call.arguments.get("intent") == "advance"
 
 
 def _gate_of(result: ToolResult) -> str | None:

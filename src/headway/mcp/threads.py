@@ -1,5 +1,8 @@
 """Threads for calls: from the event loop to a thread and back, one hop, so many at once.
 
+`Threads` gives each call a thread. `Batches` makes all that wait in one, together, where the store
+gains by it: many short calls cost less so than by the switches between as many threads.
+
 They are daemons: a call that never ends cannot keep a process from ending, and leaves behind what
 any crash would, which is nothing half done.
 """
@@ -7,10 +10,13 @@ any crash would, which is nothing half done.
 import asyncio
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
 Answer = TypeVar("Answer")
+
+BATCH_MAX: Final = 64
+LATE_SECONDS: Final = 0.25  # a batch that takes longer is left behind by the calls that wait
 
 
 class _Call(Generic[Answer]):
@@ -70,3 +76,64 @@ class Threads:
             self._waiting.get().make()
             if self._started < self._most:  # else nobody asks any more who is free
                 self._free.release()
+
+
+class Batches:
+    """One thread, which makes all calls that wait; `together` makes them. At most `most` threads.
+
+    A call may hang, as on a disk that does not answer. When calls have waited for a batch for
+    LATE_SECONDS, another thread takes them, and goes on in the place of the one that is late.
+    """
+
+    def __init__(self, together: Callable[[Sequence[Callable[[], None]]], None], most: int) -> None:
+        self._together: Final = together
+        self._spare = threading.Semaphore(most)
+        self._newest = 0
+        self._taken = 0
+        self._watched = False
+        self._waiting: queue.SimpleQueue[_Call[object]] = queue.SimpleQueue()
+
+    async def run(self, ask: Callable[[], Answer]) -> Answer:
+        """Return what a call returns or raise what it raises; it is made even if cancelled."""
+        call = _Call(ask)
+        self._waiting.put(call)  # type: ignore[arg-type]  # a thread does not look at the answer
+        if self._newest == 0:
+            self._start()
+        if not self._watched:
+            self._watch()
+        return await call.future
+
+    def _watch(self) -> None:
+        self._watched = True
+        asyncio.get_running_loop().call_later(LATE_SECONDS, self._look, self._taken)
+
+    def _look(self, taken: int) -> None:
+        self._watched = False
+        if self._waiting.empty():
+            return
+        if taken == self._taken:
+            self._start()
+        self._watch()
+
+    def _start(self) -> None:
+        if self._spare.acquire(blocking=False):
+            self._newest += 1
+            name = f"calls-{self._newest}"
+            threading.Thread(
+                target=self._work, args=(self._newest,), name=name, daemon=True
+            ).start()
+
+    def _work(self, number: int) -> None:
+        while number == self._newest:
+            calls = [self._waiting.get()]
+            try:
+                while len(calls) < BATCH_MAX:
+                    calls.append(self._waiting.get_nowait())
+            except queue.Empty:
+                pass
+            self._taken += len(calls)
+            if len(calls) == 1:
+                calls[0].make()
+            else:
+                self._together([call.make for call in calls])
+        self._spare.release()

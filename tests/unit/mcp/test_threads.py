@@ -1,11 +1,13 @@
-"""Calls in threads: side by side up to a number, and never lost."""
+"""Calls in threads: side by side up to a number, or in batches, and never lost."""
 
 import asyncio
 import threading
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 
-from headway.mcp.threads import Threads
+from headway.mcp.threads import Batches, Threads
 from tests.support.patience import SECONDS_MAX
 
 
@@ -63,3 +65,90 @@ async def test_a_cancelled_call_is_made_all_the_same() -> None:
         await call
     go.set()
     assert await asyncio.to_thread(made.wait, SECONDS_MAX)
+
+
+class Batched:
+    """Makes calls one after the other, and knows how many came at once."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def __call__(self, calls: Sequence[Callable[[], None]]) -> None:
+        self.sizes.append(len(calls))
+        for call in calls:
+            call()
+
+
+class Hanging:
+    """A call that goes on when it is let."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def __call__(self) -> str:
+        self.begun.set()
+        assert self.go.wait(SECONDS_MAX)
+        return "at last"
+
+
+@pytest.mark.anyio
+async def test_calls_that_wait_are_made_together() -> None:
+    batched, first = Batched(), Hanging()
+    batches = Batches(batched, 1)
+    hanging = asyncio.ensure_future(batches.run(first))
+    await asyncio.to_thread(first.begun.wait, SECONDS_MAX)
+    others = [asyncio.ensure_future(batches.run(partial(int, str(n)))) for n in range(5)]
+    await asyncio.sleep(0)  # so that they are in the queue
+    first.go.set()
+    assert await hanging == "at last"
+    assert await asyncio.gather(*others) == [0, 1, 2, 3, 4]
+    assert batched.sizes == [5]
+
+
+@pytest.mark.anyio
+async def test_what_a_call_of_a_batch_raises_is_raised_where_it_is_awaited() -> None:
+    def fail() -> None:
+        raise KeyError("gone")
+
+    batches, first = Batches(Batched(), 1), Hanging()
+    hanging = asyncio.ensure_future(batches.run(first))
+    await asyncio.to_thread(first.begun.wait, SECONDS_MAX)
+    failing, fine = (
+        asyncio.ensure_future(batches.run(fail)),
+        asyncio.ensure_future(batches.run(lambda: "the others go on")),
+    )
+    await asyncio.sleep(0)
+    first.go.set()
+    with pytest.raises(KeyError, match="gone"):
+        await failing
+    assert await fine == "the others go on"
+    await hanging
+
+
+@pytest.mark.anyio
+async def test_a_call_that_hangs_does_not_hold_up_those_that_come_after_it() -> None:
+    batches, stuck = Batches(Batched(), 3), [Hanging(), Hanging()]
+    hanging = []
+    for each in stuck:
+        hanging.append(asyncio.ensure_future(batches.run(each)))
+        await asyncio.to_thread(each.begun.wait, SECONDS_MAX)
+    assert await asyncio.wait_for(batches.run(lambda: "made"), SECONDS_MAX) == "made"
+    for each in stuck:
+        each.go.set()
+    assert await asyncio.gather(*hanging) == ["at last", "at last"]
+    assert await batches.run(lambda: "made again") == "made again"
+
+
+@pytest.mark.anyio
+async def test_when_as_many_hang_as_there_may_be_calls_wait_for_one_to_end() -> None:
+    batches, stuck = Batches(Batched(), 2), [Hanging(), Hanging()]
+    hanging = []
+    for each in stuck:
+        hanging.append(asyncio.ensure_future(batches.run(each)))
+        await asyncio.to_thread(each.begun.wait, SECONDS_MAX)
+    waiting = asyncio.ensure_future(batches.run(lambda: "made"))
+    stuck[0].go.set()
+    assert await asyncio.wait_for(waiting, SECONDS_MAX) == "made"
+    assert not hanging[1].done()
+    stuck[1].go.set()
+    await asyncio.gather(*hanging)

@@ -8,24 +8,28 @@ Laws.
 3. At most WAITING_MAX callers wait, each at most WAIT_SECONDS until its write is begun.
 4. A caller that is interrupted while it waits leaves the queue as it would be without it: its write
    is not begun, or else seen to its end.
+5. Calls made `together`, in one thread, wait together: what all of them write is one commit.
 
-When a commit is done, a few of those it held are woken, and each wakes one more. All at once they
-would only wake to wait again, for the interpreter, and be switched twice as often.
+When a commit is done, the next leader is woken before all others, so that the disk need not wait
+for it; then one of those the commit held, who wakes the next, and so on. All at once they would
+only wake to wait again, for the interpreter, and be switched twice as often.
 """
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
 from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.giving_way import Call, call_of, make_all
 
 T = TypeVar("T")
 
 WAITING_MAX: Final = 1_024
 BATCH_MAX: Final = 64
 WAIT_SECONDS: Final = 30
-WOKEN_AT_ONCE: Final = 4
 
 
 class Overloaded(Exception):
@@ -100,12 +104,12 @@ class Job(Generic[T]):
 class GroupCommit:
     """The queue before one writing connection; threads share it.
 
-    `together` runs the jobs handed to it as one transaction, in which what one of them raises
+    `as_one` runs the jobs handed to it as one transaction, in which what one of them raises
     undoes that one alone; what it raises itself, all of them raise. It may run a job twice.
     """
 
-    def __init__(self, together: Callable[[Sequence[Job[object]]], None]) -> None:
-        self._together = together
+    def __init__(self, as_one: Callable[[Sequence[Job[object]]], None]) -> None:
+        self._as_one = as_one
         self._state = threading.Lock()
         self._done = threading.Condition(self._state)
         self._waiting: deque[Job[object]] = deque()
@@ -117,19 +121,23 @@ class GroupCommit:
 
         Raises Closed and Overloaded before anything was begun.
         """
-        job = self._enter(work)
-        if job is None:
+        call: Call[Job[T]] | None = call_of(self)
+        if call is not None:
+            job = Job(work)
+            call.wait_for(job)
+            return job.result()
+        job = Job(work)
+        if self._enter([job]):
             try:
                 return alone(work)
             finally:
                 self._hand_on()
-        self._await(job)
-        if job.leads:
-            try:
-                self._lead(job)
-            finally:
-                self._hand_on()
+        self._see_through(job, WAIT_SECONDS)
         return job.result()
+
+    def together(self, calls: Sequence[Callable[[], None]]) -> None:
+        """Make calls in this thread, each giving way to others while it waits for its write."""
+        make_all(calls, self, self._write_all)
 
     def close(self) -> None:
         """Take no more writes, and wait until those that are there are done."""
@@ -137,23 +145,49 @@ class GroupCommit:
             self._closed = True
             self._done.wait_for(lambda: not self._led)
 
-    def _enter(self, work: Callable[[Cursor], T]) -> Job[T] | None:
-        """Return the place of a work in the queue, None when it may lead alone at once."""
+    def _write_all(self, jobs: Sequence[Job[object]]) -> None:
+        """Do the work of jobs that wait in one thread; what came of it, each of them keeps."""
+        try:
+            leading = bool(jobs) and self._enter(jobs)
+        except (Closed, Overloaded) as error:
+            for job in jobs:
+                job.fail(error)
+            return
+        if leading:
+            self._lead(jobs)
+            return
+        until = time.monotonic() + WAIT_SECONDS
+        for job in jobs:
+            try:
+                self._see_through(job, max(0.0, until - time.monotonic()))
+            except Overloaded as error:
+                job.fail(error)
+
+    def _enter(self, jobs: Sequence[Job[T]]) -> bool:
+        """Have jobs wait in the queue; tell whether they need not, and may lead at once."""
         with self._state:
             if self._closed:
                 raise Closed
             if not self._led:
                 self._led = True
-                return None
-            if len(self._waiting) >= WAITING_MAX:
+                return True
+            if len(self._waiting) + len(jobs) > WAITING_MAX:
                 raise Overloaded
-            job = Job(work)
-            self._waiting.append(job)  # type: ignore[arg-type]  # a queue of every kind of result
-            return job
+            self._waiting.extend(jobs)  # type: ignore[arg-type]  # a queue of every kind of result
+            return False
 
-    def _await(self, job: Job[T]) -> None:
+    def _see_through(self, job: Job[T], seconds: float) -> None:
+        """Wait until a job that waits in the queue is done, leading others where it falls to it.
+
+        Raises Overloaded when it was not begun in so many seconds.
+        """
+        self._await(job, seconds)
+        if job.leads:
+            self._lead([job])  # type: ignore[list-item]  # as above
+
+    def _await(self, job: Job[T], seconds: float) -> None:
         try:
-            if job.wait(WAIT_SECONDS):
+            if job.wait(seconds):
                 return
         except BaseException:  # meant for this thread, as Ctrl-C is
             if not self._left(job):
@@ -173,24 +207,25 @@ class GroupCommit:
             self._waiting.remove(job)  # type: ignore[arg-type]  # as above
             return True
 
-    def _lead(self, job: Job[T]) -> None:
-        batch: list[Job[object]] = [job]  # type: ignore[list-item]  # as above
+    def _lead(self, own: Sequence[Job[object]]) -> None:
+        """Do the work of own jobs and of those who wait, as one commit, and hand on."""
+        batch = list(own)
         try:
             with self._state:
                 while self._waiting and len(batch) < BATCH_MAX:
                     batch.append(self._waiting.popleft())
-            self._together(batch)
+            self._as_one(batch)
         except BaseException as error:
             told = error if isinstance(error, Exception) else Abandoned()
-            for each in batch[1:]:
+            for each in batch:
                 each.fail(told)
-            raise
+            if told is not error:  # meant for this thread, as Ctrl-C is
+                raise
         finally:
-            done = batch[1:]
-            for each, following in zip(done, done[WOKEN_AT_ONCE:], strict=False):
-                each.following = following
-            for each in done[:WOKEN_AT_ONCE]:
-                each.wake()
+            try:
+                self._hand_on()
+            finally:
+                _wake_in_turn(batch[len(own) :])
 
     def _hand_on(self) -> None:
         with self._state:
@@ -202,3 +237,10 @@ class GroupCommit:
             leader = self._waiting.popleft()
             leader.leads = True
         leader.wake()
+
+
+def _wake_in_turn(jobs: Sequence[Job[object]]) -> None:
+    for each, following in pairwise(jobs):
+        each.following = following
+    if jobs:
+        jobs[0].wake()

@@ -103,6 +103,7 @@ def open_sqlite(
         queue=SqlQueue(database, clock),
         bell=lambda: FileBell(path),
         close=database.close,
+        together=database.together,
     )
 
 
@@ -120,7 +121,7 @@ class SqliteDatabase:
         self._told = _Told(path, driver)
         self._turn = threading.Lock()
         self._closed = threading.Event()
-        self._queue = GroupCommit(self._together)
+        self._queue = GroupCommit(self._as_one)
         self._idle: list[DriverConnection] = []
         self._guard = Guard(path, driver)
         try:
@@ -141,6 +142,10 @@ class SqliteDatabase:
             raise too_busy(self._path, WAIT_SECONDS) from error
         except Abandoned as error:
             raise cut_off(self._path) from error
+
+    def together(self, calls: Sequence[Callable[[], None]]) -> None:
+        """Make calls in this thread whose writes share commits; see `ports.together`."""
+        self._queue.together(calls)
 
     def define(self, work: "Callable[[Connection], T]") -> T:
         """Run work that changes the tables with SQLAlchemy Core, as one durable transaction."""
@@ -177,7 +182,7 @@ class SqliteDatabase:
             self._writer.close()
             self._guard.release()
 
-    def _together(self, jobs: Sequence[Job[object]]) -> None:
+    def _as_one(self, jobs: Sequence[Job[object]]) -> None:
         """Run several writes in one transaction; one that raises is undone by itself."""
         if not self._all_kept(jobs):
             self._each_kept(jobs)

@@ -9,6 +9,7 @@ from headway.ports.ledger import Ledger
 from headway.ports.queue import Bell, Queue
 from headway.ports.sessions import Sessions
 from headway.ports.sources import Sources
+from headway.ports.together import Together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,7 @@ class Store:
     """The ports of one open store.
 
     `ledger_id` is drawn when it is made and never changes. `bell` makes a bell for a worker.
+    `together` is None where calls that wait in one thread would wait longer.
     """
 
     ledger_id: str
@@ -28,3 +30,4 @@ class Store:
     queue: Queue
     bell: Callable[[], Bell]
     close: Callable[[], None]
+    together: Together | None = None
