@@ -1,7 +1,9 @@
 """Calls over HTTP, as a client meets them: a server, a durable commit, and a verb on top.
 
 F is a null call plus a bare durable commit, both measured in turn with the real calls. The null
-call goes to a server of the same make whose verbs do nothing, with a reply of the same size.
+call goes to the protocol library's own server, where a tool does nothing and answers as much. What
+the same call takes through our own door, where verbs do nothing, is told beside it: the less, the
+more of a real call is the verb's.
 """
 
 import json
@@ -21,6 +23,7 @@ from bench.serving import UP, serving
 from bench.sizes import Sizes
 from bench.timing import Blocks, Call, interleaved
 
+NULL, DOOR, REAL = "null call", "null call through our door", "continue_workflow"
 COMMIT_BYTES = 2_600  # about what an advance leaves in the file
 CONTINUE_MAX = 1.6
 ABOVE_MAX_MS = 0.8
@@ -57,21 +60,28 @@ def measure_http(
         session = Session(client, workspace)
         sample = folder / "reply.json"
         sample.write_text(json.dumps(session.advance()), "utf-8")
-        null = open_.enter_context(serving(["bench.null_server", str(sample)], settings))
-        null_client = open_.enter_context(closing(Client(null.port)))
-        yield from _alone(session, Session(null_client, workspace), store, sizes)
+        ports = {}
+        for name, module in ((NULL, "bench.library_server"), (DOOR, "bench.null_server")):
+            ports[name] = open_.enter_context(serving([module, str(sample)], settings)).port
+        nulls = {
+            name: Session(open_.enter_context(closing(Client(each))), workspace)
+            for name, each in ports.items()
+        }
+        yield from _alone(session, nulls, store, sizes)
         if store.promised:
-            yield from measure_sdk(port, null.port, store.commit, workspace, sizes)
-        yield from _many(port, null.port, session, store, sizes)
+            yield from measure_sdk(port, ports[NULL], store.commit, workspace, sizes)
+        yield from _many(port, ports, session, store, sizes)
 
 
-def _alone(real: Session, null: Session, store: Store, sizes: Sizes) -> Iterator[Figure]:
+def _alone(
+    real: Session, nulls: Mapping[str, Session], store: Store, sizes: Sizes
+) -> Iterator[Figure]:
     group = f"over HTTP, one client{store.name}"
     blocks = interleaved(
         {
-            "null call": null.advance,
+            **{name: null.advance for name, null in nulls.items()},
             "bare commit": store.commit,
-            "continue_workflow": real.advance,
+            REAL: real.advance,
             "start_workflow": real.start,
         },
         blocks=sizes.blocks,
@@ -80,12 +90,12 @@ def _alone(real: Session, null: Session, store: Store, sizes: Sizes) -> Iterator
     for name in blocks.times:
         note = f"p95 {blocks.p95(name):.3f}"
         yield Figure(group=group, name=name, value=blocks.median(name), unit="ms", note=note)
-    floor = blocks.median("null call") + blocks.median("bare commit")
-    above = blocks.median("continue_workflow") - floor
+    floor = blocks.median(NULL) + blocks.median("bare commit")
+    above = blocks.median(REAL) - floor
     yield Figure(group=group, name="F: null call + bare commit", value=floor, unit="ms")
-    yield _against_f(group, blocks, "continue_workflow", store.at_most(CONTINUE_MAX))
+    yield _against_f(group, blocks, REAL, store.at_most(CONTINUE_MAX))
     most = store.at_most(ABOVE_MAX_MS)
-    yield Figure(group=group, name="continue_workflow - F", value=above, unit="ms", target=most)
+    yield Figure(group=group, name=f"{REAL} - F", value=above, unit="ms", target=most)
     yield _against_f(group, blocks, "start_workflow", store.at_most(START_MAX))
 
 
@@ -94,7 +104,7 @@ def _against_f(group: str, blocks: Blocks, name: str, most: float | None) -> Fig
         statistics.median(call) / (statistics.median(null) + statistics.median(commit))
         for call, null, commit in zip(
             blocks.times[name],
-            blocks.times["null call"],
+            blocks.times[NULL],
             blocks.times["bare commit"],
             strict=True,
         )
@@ -107,26 +117,32 @@ def _against_f(group: str, blocks: Blocks, name: str, most: float | None) -> Fig
 
 
 def _many(
-    port: int, null_port: int, session: Session, store: Store, sizes: Sizes
+    port: int, ports: Mapping[str, int], session: Session, store: Store, sizes: Sizes
 ) -> Iterator[Figure]:
     group = f"over HTTP, {CROWD} sessions at once{store.name}"
-    rounds: list[tuple[Crowd, Crowd]] = []
+    rounds: list[dict[str, Crowd]] = []
     for _ in range(sizes.blocks):
-        null = uvloop.run(crowd(null_port, [session.token] * CROWD, sizes.rounds, follow=False))
+        same = [session.token] * CROWD
+        each = {
+            name: uvloop.run(crowd(null, same, sizes.rounds, follow=False))
+            for name, null in ports.items()
+        }
         tokens = [session.start() for _ in range(CROWD)]
-        rounds.append((null, uvloop.run(crowd(port, tokens, sizes.rounds, follow=True))))
-    for name, column in (("null call", 0), ("continue_workflow", 1)):
-        many = statistics.median(pair[column].a_second for pair in rounds)
-        p99 = statistics.median(pair[column].p99_ms for pair in rounds)
-        most = store.at_most(P99_MAX_MS) if column else None
+        each[REAL] = uvloop.run(crowd(port, tokens, sizes.rounds, follow=True))
+        rounds.append(each)
+    for name in (NULL, DOOR, REAL):
+        many = statistics.median(each[name].a_second for each in rounds)
+        p99 = statistics.median(each[name].p99_ms for each in rounds)
+        most = store.at_most(P99_MAX_MS) if name == REAL else None
         yield Figure(group=group, name=name, value=many, unit="a second")
         yield Figure(group=group, name=f"{name}, p99", value=p99, unit="ms", target=most)
-    ratios = [null.a_second / real.a_second for null, real in rounds]
-    yield Figure(
-        group=group,
-        name="null calls to one continue_workflow",
-        value=statistics.median(ratios),
-        unit="times",
-        target=store.at_most(THROUGHPUT_MAX),
-        note=f"{1 / statistics.median(ratios):.2f} of the null calls' throughput",
-    )
+    for name, most in ((NULL, store.at_most(THROUGHPUT_MAX)), (DOOR, None)):
+        ratio = statistics.median(each[name].a_second / each[REAL].a_second for each in rounds)
+        yield Figure(
+            group=group,
+            name=f"{name} / {REAL}",
+            value=ratio,
+            unit="times",
+            target=most,
+            note=f"{1 / ratio:.2f} of their throughput",
+        )
