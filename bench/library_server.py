@@ -24,6 +24,7 @@ from mcp.types import (
 )
 
 from headway.mcp.render import render_reply
+from headway.mcp.tools import tool_list
 from headway.web.serving import listen
 
 HOST = "127.0.0.1"
@@ -38,7 +39,7 @@ def build(reply: dict[str, Any], text: str) -> Server:
     async def list_tools(
         _: ServerRequestContext, _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=[])
+        return ListToolsResult(tools=tool_list())  # clients look a tool up before they call it
 
     return Server(
         "null",
