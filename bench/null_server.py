@@ -36,14 +36,12 @@ class NullVerbs:
     def _answer(self, _request: Request) -> Reply:
         return self._reply
 
-    list_workflows = inspect_workflow = start_workflow = continue_workflow = _answer
+    list_workflows = inspect_workflow = start_workflow = _answer
+    continue_workflow = continue_soon = _answer
     checkpoint_workflow = resume_session = manage_workflow_source = _answer
 
     def tell_session(self, name: str) -> Reply:
         return {"sessionId": name}
-
-    def takes_long(self, _request: Request) -> bool:
-        return False
 
 
 def main(file: str) -> None:

@@ -380,3 +380,42 @@ def test_calls_made_together_on_a_closed_store_are_told(tmp_path: Path) -> None:
     for each in made_together(database, keeping(1), keeping(2)):
         with pytest.raises(StoreUnavailable, match="is closed"):
             each.result()
+
+
+def test_calls_made_together_that_are_interrupted_leave_the_others_their_turn(
+    database: SqliteDatabase, interruption: Interruption
+) -> None:
+    go, begun = threading.Event(), threading.Event()
+
+    def hold(_: Cursor) -> int:
+        begun.set()
+        go.wait()
+        return -1
+
+    def interrupt(pool: ThreadPoolExecutor) -> Future[int]:
+        until_waiting(database, 3)
+        behind = pool.submit(database.write, keeping(4))
+        until_waiting(database, 4)
+        interruption.strike()
+        until_waiting(database, 1)
+        go.set()
+        return behind
+
+    told: list[str] = []
+
+    def call(number: int) -> None:
+        try:
+            database.write(keeping(number))
+        except StoreUnavailable as fault:
+            told.append(fault.message)
+
+    with ThreadPoolExecutor(3) as pool:
+        pool.submit(database.write, hold)
+        begun.wait()
+        interrupting = pool.submit(interrupt, pool)
+        with pytest.raises(KeyboardInterrupt):
+            database.together([partial(call, number) for number in range(1, 4)])
+        assert interrupting.result().result() == 4
+    assert len(told) == 3
+    assert kept(database) == [4]
+    database.close()

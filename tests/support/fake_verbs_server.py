@@ -49,8 +49,8 @@ class RoteVerbs:
                 pass
         return {"kind": "ok", "isComplete": True, "pending": None}
 
-    def takes_long(self, request: ContinueWorkflow) -> bool:
-        return False
+    def continue_soon(self, request: ContinueWorkflow) -> Reply | None:
+        return self.continue_workflow(request)
 
     def checkpoint_workflow(self, request: CheckpointWorkflow) -> Reply:
         raise InvalidInput(f"{request.checkpoint_token} in /home/someone/x", remedy="Send another.")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from headway.application.engine import Engine
-from headway.application.loading import Admitted, Loaded, load
+from headway.application.loading import Admitted, Loaded, load, or_purged
 from headway.application.record_checks import record_runs
 from headway.application.requests import CheckRun, ContinueWorkflow, Reply
 from headway.application.settling import settle
@@ -25,6 +25,10 @@ from headway.domain.events import AdvanceBlocked
 from headway.domain.values import Value
 from headway.domain.workflow import Check
 from headway.ports.checks import Checker
+
+
+class MayTakeLong(Exception):
+    """What was asked for may take long, and whoever asked would not wait; nothing was done."""
 
 
 class Due(Value):
@@ -64,14 +68,20 @@ def settle_checked(
     admitted: Admitted,
     request: ContinueWorkflow,
     advance: Callable[[Loaded], Reply],
+    *,
+    patient: bool,
 ) -> Reply:
     """Settle a hand-in, once the checks it is due are run and recorded.
 
-    Raises what `settle` raises, and ports.checks.ChecksStopped.
+    Raises what `settle` raises, ports.checks.ChecksStopped, and MayTakeLong when there are any and
+    the caller is not `patient`.
     """
-    due = checks_due(engine, admitted, request)
+    with or_purged(engine, admitted.nonce):
+        due = checks_due(engine, admitted, request)
     if due is None or engine.checker is None:
         return settle(engine, admitted, advance, lately=True)
+    if not patient:
+        raise MayTakeLong
     with engine.checker.alone(due.workspace):
         due = checks_due(engine, admitted, request)
         if due is not None:

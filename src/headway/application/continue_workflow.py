@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from headway.application.checking import checks_due, settle_checked
+from headway.application.checking import MayTakeLong, settle_checked
 from headway.application.engine import Engine
 from headway.application.loading import Loaded, load, open_allowed, or_purged
 from headway.application.recording import record
@@ -29,19 +29,29 @@ def continue_workflow(engine: Engine, request: ContinueWorkflow) -> Reply:
         admitted = open_allowed(engine, request.continue_token, frozenset({"ct", "st"}))
         with or_purged(engine, admitted.nonce):
             return rehydrate(engine, load(engine, admitted))
-    admitted = open_allowed(engine, request.continue_token, frozenset({"ct"}))
-    return settle_checked(
-        engine, admitted, request, lambda loaded: _advance(engine, loaded, request)
-    )
+    return _hand_in(engine, request, patient=True)
 
 
-def takes_long(engine: Engine, request: ContinueWorkflow) -> bool:
-    """Tell whether checks are run for this call, which may take as long as they are allowed."""
-    if engine.checker is None or request.intent == "rehydrate":
-        return False
+def continue_soon(engine: Engine, request: ContinueWorkflow) -> Reply | None:
+    """Advance as `continue_workflow` does; None, and nothing is done, where that may take long.
+
+    It may where a step's checks are run, and where a workspace is looked into.
+    """
+    try:
+        return _hand_in(engine, request, patient=False)
+    except MayTakeLong:
+        return None
+
+
+def _hand_in(engine: Engine, request: ContinueWorkflow, *, patient: bool) -> Reply:
     admitted = open_allowed(engine, request.continue_token, frozenset({"ct"}))
-    with or_purged(engine, admitted.nonce):
-        return checks_due(engine, admitted, request) is not None
+
+    def advance(loaded: Loaded) -> Reply:
+        if loaded.scene.workflow.bindings and not patient:
+            raise MayTakeLong
+        return _advance(engine, loaded, request)
+
+    return settle_checked(engine, admitted, request, advance, patient=patient)
 
 
 def _advance(engine: Engine, loaded: Loaded, request: ContinueWorkflow) -> Reply:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from headway.application.checkpoint_workflow import checkpoint_workflow
-from headway.application.continue_workflow import continue_workflow, takes_long
+from headway.application.continue_workflow import continue_soon, continue_workflow
 from headway.application.decide_gate import decide_gate
 from headway.application.engine import Engine
 from headway.application.inspect_workflow import inspect_workflow
@@ -69,8 +69,8 @@ class Verbs:
     def continue_workflow(self, request: ContinueWorkflow) -> Reply:
         return continue_workflow(self.engine, request)
 
-    def takes_long(self, request: ContinueWorkflow) -> bool:
-        return takes_long(self.engine, request)
+    def continue_soon(self, request: ContinueWorkflow) -> Reply | None:
+        return continue_soon(self.engine, request)
 
     def checkpoint_workflow(self, request: CheckpointWorkflow) -> Reply:
         return checkpoint_workflow(self.engine, request)

@@ -123,8 +123,8 @@ class Verbs(Protocol):
     def continue_workflow(self, request: ContinueWorkflow) -> Reply:
         """Hand a step in, or show it again."""
 
-    def takes_long(self, request: ContinueWorkflow) -> bool:
-        """Tell whether this call waits for commands of somebody's to end."""
+    def continue_soon(self, request: ContinueWorkflow) -> Reply | None:
+        """Hand a step in; None, and nothing is done, where that may take long."""
 
     def checkpoint_workflow(self, request: CheckpointWorkflow) -> Reply:
         """Mark progress."""
@@ -274,9 +274,13 @@ def _answer(verbs: Verbs, call: Call, user_home: str, *, patient: bool) -> ToolR
         if isinstance(request, StartWorkflow):
             gates = "enforce" if call.enforce_gates else None
             request = replace(request, call_key=call.key, gates=gates)
-        if not patient and isinstance(request, ContinueWorkflow) and verbs.takes_long(request):
-            return None
-        reply = perform(verbs, request)
+        if not patient and isinstance(request, ContinueWorkflow) and request.intent == "advance":
+            soon = verbs.continue_soon(request)
+            if soon is None:
+                return None
+            reply = soon
+        else:
+            reply = perform(verbs, request)
         return _result(reply, render_reply(tool, reply))
     except Fault as fault:
         log_fault(tool, call.arguments, fault)

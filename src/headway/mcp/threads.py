@@ -8,6 +8,7 @@ any crash would, which is nothing half done.
 """
 
 import asyncio
+import logging
 import queue
 import threading
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ Answer = TypeVar("Answer")
 
 BATCH_MAX: Final = 64
 LATE_SECONDS: Final = 0.25  # a batch that takes longer is left behind by the calls that wait
+
+logger = logging.getLogger(__name__)
 
 
 class _Call(Generic[Answer]):
@@ -81,8 +84,9 @@ class Threads:
 class Batches:
     """One thread, which makes all calls that wait; `together` makes them. At most `most` threads.
 
-    A call may hang, as on a disk that does not answer. When calls have waited for a batch for
-    LATE_SECONDS, another thread takes them, and goes on in the place of the one that is late.
+    A call that hangs holds up its batch, so what may hang is not for here. Those who come later are
+    not held up: when they have waited for LATE_SECONDS and no batch was begun, another thread takes
+    them, and goes on in the place of the one that is late.
     """
 
     def __init__(self, together: Callable[[Sequence[Callable[[], None]]], None], most: int) -> None:
@@ -90,50 +94,60 @@ class Batches:
         self._spare = threading.Semaphore(most)
         self._newest = 0
         self._taken = 0
-        self._watched = False
+        self._watched_by: asyncio.AbstractEventLoop | None = None
         self._waiting: queue.SimpleQueue[_Call[object]] = queue.SimpleQueue()
 
     async def run(self, ask: Callable[[], Answer]) -> Answer:
         """Return what a call returns or raise what it raises; it is made even if cancelled."""
         call = _Call(ask)
         self._waiting.put(call)  # type: ignore[arg-type]  # a thread does not look at the answer
+        loop = asyncio.get_running_loop()
+        if self._watched_by is not loop:
+            self._watch(loop)
         if self._newest == 0:
             self._start()
-        if not self._watched:
-            self._watch()
         return await call.future
 
-    def _watch(self) -> None:
-        self._watched = True
-        asyncio.get_running_loop().call_later(LATE_SECONDS, self._look, self._taken)
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._watched_by = loop
+        loop.call_later(LATE_SECONDS, self._look, loop, self._taken)
 
-    def _look(self, taken: int) -> None:
-        self._watched = False
+    def _look(self, loop: asyncio.AbstractEventLoop, taken: int) -> None:
+        self._watched_by = None
         if self._waiting.empty():
             return
+        self._watch(loop)
         if taken == self._taken:
             self._start()
-        self._watch()
 
     def _start(self) -> None:
-        if self._spare.acquire(blocking=False):
-            self._newest += 1
-            name = f"calls-{self._newest}"
-            threading.Thread(
-                target=self._work, args=(self._newest,), name=name, daemon=True
-            ).start()
+        if not self._spare.acquire(blocking=False):
+            return
+        number = self._newest + 1
+        thread = threading.Thread(
+            target=self._work, args=(number,), name=f"calls-{number}", daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # there are too many in the system: the next look tries again
+            self._spare.release()
+            logger.exception("no thread could be started for the calls that wait")
+            return
+        self._newest = number
 
     def _work(self, number: int) -> None:
-        while number == self._newest:
-            calls = [self._waiting.get()]
-            try:
-                while len(calls) < BATCH_MAX:
-                    calls.append(self._waiting.get_nowait())
-            except queue.Empty:
-                pass
-            self._taken += len(calls)
-            if len(calls) == 1:
-                calls[0].make()
-            else:
-                self._together([call.make for call in calls])
-        self._spare.release()
+        try:
+            while number >= self._newest:
+                calls = [self._waiting.get()]
+                try:
+                    while len(calls) < BATCH_MAX:
+                        calls.append(self._waiting.get_nowait())
+                except queue.Empty:
+                    pass
+                self._taken += 1
+                if len(calls) == 1:
+                    calls[0].make()
+                else:
+                    self._together([call.make for call in calls])
+        finally:
+            self._spare.release()

@@ -152,3 +152,46 @@ async def test_when_as_many_hang_as_there_may_be_calls_wait_for_one_to_end() -> 
     assert not hanging[1].done()
     stuck[1].go.set()
     await asyncio.gather(*hanging)
+
+
+@pytest.mark.anyio
+async def test_calls_wait_for_a_thread_that_cannot_be_started_yet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failures = iter(range(3))
+
+    def start(thread: threading.Thread) -> None:
+        if thread.name.startswith("calls-") and next(failures, None) is not None:
+            raise RuntimeError("can't start new thread")
+        begin(thread)
+
+    begin = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", start)
+    batches = Batches(Batched(), 2)
+    assert await asyncio.wait_for(batches.run(lambda: "made"), SECONDS_MAX) == "made"
+    assert next(failures, None) is None
+
+
+@pytest.mark.anyio
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_a_batch_that_fails_as_a_whole_leaves_its_place_to_another_thread() -> None:
+    failing = threading.Event()
+
+    def fail(_calls: Sequence[Callable[[], None]]) -> None:
+        failing.set()
+        raise MemoryError
+
+    batches = Batches(fail, 1)
+    for _ in range(2):
+        first = Hanging()
+        hanging = asyncio.ensure_future(batches.run(first))
+        await asyncio.to_thread(first.begun.wait, SECONDS_MAX)
+        lost = [asyncio.ensure_future(batches.run(lambda: "never")) for _ in range(2)]
+        await asyncio.sleep(0)
+        first.go.set()
+        assert await hanging == "at last"
+        await asyncio.to_thread(failing.wait, SECONDS_MAX)
+        failing.clear()
+        for each in lost:
+            each.cancel()
+    assert await asyncio.wait_for(batches.run(lambda: "made"), SECONDS_MAX) == "made"

@@ -94,6 +94,11 @@ class Job(Generic[T]):
             self.following.wake()
         return True
 
+    def abandon(self) -> None:
+        """Have the caller told that what came of it is not known, unless it is."""
+        if not self._result:
+            self.fail(Abandoned())
+
     def result(self) -> T:
         """Return what the work returned, or raise what it raised."""
         if self._error is not None:
@@ -136,8 +141,23 @@ class GroupCommit:
         return job.result()
 
     def together(self, calls: Sequence[Callable[[], None]]) -> None:
-        """Make calls in this thread, each giving way to others while it waits for its write."""
-        make_all(calls, self, self._write_all)
+        """Make calls in this thread, each giving way to others while it waits for its write.
+
+        What interrupts the thread is raised when all calls have ended, each told of its own write.
+        """
+        interrupted: list[BaseException] = []
+
+        def settle(jobs: Sequence[Job[object]]) -> None:
+            try:
+                self._write_all(jobs)
+            except BaseException as error:  # noqa: BLE001 - raised below
+                for job in jobs:
+                    job.abandon()
+                interrupted.append(error)
+
+        make_all(calls, self, settle)
+        if interrupted:
+            raise interrupted[0]
 
     def close(self) -> None:
         """Take no more writes, and wait until those that are there are done."""
@@ -147,8 +167,10 @@ class GroupCommit:
 
     def _write_all(self, jobs: Sequence[Job[object]]) -> None:
         """Do the work of jobs that wait in one thread; what came of it, each of them keeps."""
+        if not jobs:
+            return
         try:
-            leading = bool(jobs) and self._enter(jobs)
+            leading = self._enter(jobs)
         except (Closed, Overloaded) as error:
             for job in jobs:
                 job.fail(error)
@@ -157,11 +179,18 @@ class GroupCommit:
             self._lead(jobs)
             return
         until = time.monotonic() + WAIT_SECONDS
-        for job in jobs:
-            try:
-                self._see_through(job, max(0.0, until - time.monotonic()))
-            except Overloaded as error:
-                job.fail(error)
+        waiting = deque(jobs)
+        try:
+            while waiting:
+                job = waiting.popleft()
+                try:
+                    self._see_through(job, max(0.0, until - time.monotonic()))
+                except Overloaded as error:
+                    job.fail(error)
+        except BaseException:  # meant for this thread, as Ctrl-C is
+            for job in waiting:
+                self._leave(job)
+            raise
 
     def _enter(self, jobs: Sequence[Job[T]]) -> bool:
         """Have jobs wait in the queue; tell whether they need not, and may lead at once."""
@@ -190,14 +219,18 @@ class GroupCommit:
             if job.wait(seconds):
                 return
         except BaseException:  # meant for this thread, as Ctrl-C is
-            if not self._left(job):
-                job.wait()
-                if job.leads:
-                    self._hand_on()
+            self._leave(job)
             raise
         if self._left(job):
             raise Overloaded
         job.wait()  # it was begun just now and will end
+
+    def _leave(self, job: Job[T]) -> None:
+        """Wait for a job no more: it is not begun, or else seen to its end."""
+        if not self._left(job):
+            job.wait()
+            if job.leads:
+                self._hand_on()
 
     def _left(self, job: Job[T]) -> bool:
         """Take a job out of the queue; tell whether it was still there, and so not begun."""
