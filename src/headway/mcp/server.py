@@ -8,7 +8,7 @@ traceback and told to the caller without internals.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeAlias, assert_never
 
@@ -56,7 +56,7 @@ from headway.mcp.relay.messages import CALL_KEY
 from headway.mcp.render import render_fault, render_reply
 from headway.mcp.resources import RESOURCES, TEMPLATES, read_resource
 from headway.mcp.schemas import INPUT_SCHEMAS
-from headway.mcp.threads import Batches, Threads
+from headway.mcp.threads import Batches, Threads, Together
 from headway.mcp.tools import INSTRUCTIONS, tool_list
 
 SERVER_NAME: Final = "headway"
@@ -91,13 +91,6 @@ class Call(NamedTuple):
     arguments: JsonObject
     key: str | None = None
     enforce_gates: bool = False
-
-
-class Together(Protocol):
-    """Makes calls in the thread that asks for it, and returns when all have ended."""
-
-    def __call__(self, calls: Sequence[Callable[[], None]], /) -> None:
-        """Make these calls, none of which may raise."""
 
 
 class Verbs(Protocol):
@@ -155,8 +148,8 @@ def build_server(verbs: Verbs, version: str, user_home: str) -> Server:
         return ListToolsResult(tools=tool_list())
 
     async def answered(call: Call) -> ToolResult:
-        most = steps if _is_step(call) else threads
-        soon = await most.run(partial(answer_soon, verbs, call, user_home))
+        made_by = steps if _is_step(call) else threads
+        soon = await made_by.run(partial(answer_soon, verbs, call, user_home))
         if soon is not None:
             return soon
         return await patient.run(partial(answer, verbs, call, user_home))
@@ -274,14 +267,8 @@ def _answer(verbs: Verbs, call: Call, user_home: str, *, patient: bool) -> ToolR
         if isinstance(request, StartWorkflow):
             gates = "enforce" if call.enforce_gates else None
             request = replace(request, call_key=call.key, gates=gates)
-        if not patient and isinstance(request, ContinueWorkflow) and request.intent == "advance":
-            soon = verbs.continue_soon(request)
-            if soon is None:
-                return None
-            reply = soon
-        else:
-            reply = perform(verbs, request)
-        return _result(reply, render_reply(tool, reply))
+        reply = perform(verbs, request) if patient else _perform_soon(verbs, request)
+        return None if reply is None else _result(reply, render_reply(tool, reply))
     except Fault as fault:
         log_fault(tool, call.arguments, fault)
         return _fault_result(fault, user_home)
@@ -317,6 +304,12 @@ def perform(verbs: Verbs, request: Request) -> Reply:
             return verbs.manage_workflow_source(request)
         case _:
             assert_never(request)
+
+
+def _perform_soon(verbs: Verbs, request: Request) -> Reply | None:
+    if isinstance(request, ContinueWorkflow) and request.intent == "advance":
+        return verbs.continue_soon(request)
+    return perform(verbs, request)
 
 
 def _shown(people: People, gate: str) -> Reply | None:

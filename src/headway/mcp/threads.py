@@ -12,9 +12,12 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 Answer = TypeVar("Answer")
+
+# Makes calls in the thread that asks for it and returns when all have ended; none of them raises.
+Together: TypeAlias = Callable[[Sequence[Callable[[], None]]], None]
 
 BATCH_MAX: Final = 64
 LATE_SECONDS: Final = 0.25  # a batch that takes longer is left behind by the calls that wait
@@ -89,7 +92,7 @@ class Batches:
     them, and goes on in the place of the one that is late.
     """
 
-    def __init__(self, together: Callable[[Sequence[Callable[[], None]]], None], most: int) -> None:
+    def __init__(self, together: Together, most: int) -> None:
         self._together: Final = together
         self._spare = threading.Semaphore(most)
         self._newest = 0
