@@ -91,12 +91,18 @@ class Hanging:
         return "at last"
 
 
+async def begun(batches: Batches, call: Hanging) -> "asyncio.Future[str]":
+    """Hand a call in and wait until it is being made."""
+    made = asyncio.ensure_future(batches.run(call))
+    await asyncio.to_thread(call.begun.wait, SECONDS_MAX)
+    return made
+
+
 @pytest.mark.anyio
 async def test_calls_that_wait_are_made_together() -> None:
     batched, first = Batched(), Hanging()
     batches = Batches(batched, 1)
-    hanging = asyncio.ensure_future(batches.run(first))
-    await asyncio.to_thread(first.begun.wait, SECONDS_MAX)
+    hanging = await begun(batches, first)
     others = [asyncio.ensure_future(batches.run(partial(int, str(n)))) for n in range(5)]
     await asyncio.sleep(0)  # so that they are in the queue
     first.go.set()
@@ -111,8 +117,7 @@ async def test_what_a_call_of_a_batch_raises_is_raised_where_it_is_awaited() -> 
         raise KeyError("gone")
 
     batches, first = Batches(Batched(), 1), Hanging()
-    hanging = asyncio.ensure_future(batches.run(first))
-    await asyncio.to_thread(first.begun.wait, SECONDS_MAX)
+    hanging = await begun(batches, first)
     failing, fine = (
         asyncio.ensure_future(batches.run(fail)),
         asyncio.ensure_future(batches.run(lambda: "the others go on")),
@@ -128,10 +133,7 @@ async def test_what_a_call_of_a_batch_raises_is_raised_where_it_is_awaited() -> 
 @pytest.mark.anyio
 async def test_a_call_that_hangs_does_not_hold_up_those_that_come_after_it() -> None:
     batches, stuck = Batches(Batched(), 3), [Hanging(), Hanging()]
-    hanging = []
-    for each in stuck:
-        hanging.append(asyncio.ensure_future(batches.run(each)))
-        await asyncio.to_thread(each.begun.wait, SECONDS_MAX)
+    hanging = [await begun(batches, each) for each in stuck]
     assert await asyncio.wait_for(batches.run(lambda: "made"), SECONDS_MAX) == "made"
     for each in stuck:
         each.go.set()
@@ -142,10 +144,7 @@ async def test_a_call_that_hangs_does_not_hold_up_those_that_come_after_it() -> 
 @pytest.mark.anyio
 async def test_when_as_many_hang_as_there_may_be_calls_wait_for_one_to_end() -> None:
     batches, stuck = Batches(Batched(), 2), [Hanging(), Hanging()]
-    hanging = []
-    for each in stuck:
-        hanging.append(asyncio.ensure_future(batches.run(each)))
-        await asyncio.to_thread(each.begun.wait, SECONDS_MAX)
+    hanging = [await begun(batches, each) for each in stuck]
     waiting = asyncio.ensure_future(batches.run(lambda: "made"))
     stuck[0].go.set()
     assert await asyncio.wait_for(waiting, SECONDS_MAX) == "made"
@@ -184,8 +183,7 @@ async def test_a_batch_that_fails_as_a_whole_leaves_its_place_to_another_thread(
     batches = Batches(fail, 1)
     for _ in range(2):
         first = Hanging()
-        hanging = asyncio.ensure_future(batches.run(first))
-        await asyncio.to_thread(first.begun.wait, SECONDS_MAX)
+        hanging = await begun(batches, first)
         lost = [asyncio.ensure_future(batches.run(lambda: "never")) for _ in range(2)]
         await asyncio.sleep(0)
         first.go.set()

@@ -1,0 +1,98 @@
+"""Writes to a small table, to see what becomes of those that come at once."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions
+
+Work: TypeAlias = Callable[[Cursor], int]
+
+
+@contextmanager
+def small_store(folder: Path) -> Iterator[SqliteDatabase]:
+    """Open a store with room for little."""
+    opened = SqliteDatabase(folder / "some.db", SqliteOptions(pages_max=40))
+    opened.write(lambda cursor: cursor.execute("CREATE TABLE kept (n INTEGER UNIQUE, data BLOB)"))
+    yield opened
+    opened.close()
+
+
+def keeping(number: int, size: int = 1) -> Work:
+    """Return work that keeps a row, which there may be but once."""
+
+    def work(cursor: Cursor) -> int:
+        cursor.execute("INSERT INTO kept VALUES (?, ?)", (number, bytes(size)))
+        return number
+
+    return work
+
+
+def kept(database: SqliteDatabase) -> list[int]:
+    """Return the rows that are kept."""
+
+    def work(cursor: Cursor) -> list[int]:
+        cursor.execute("SELECT n FROM kept ORDER BY n")
+        return [row[0] for row in cursor.fetchall()]
+
+    return database.read(work)
+
+
+def until_waiting(database: SqliteDatabase, number: int) -> None:
+    """Wait until so many writes wait for their turn."""
+    while waiting(database) != number:
+        threading.Event().wait(0.001)
+
+
+def waiting(database: SqliteDatabase) -> int:
+    """Return how many writes wait for their turn."""
+    return len(database._queue._waiting)  # noqa: SLF001  to see that they have come
+
+
+class Holding:
+    """Work that keeps its turn until it is let go, so that others come meanwhile."""
+
+    def __init__(self, work: Work = lambda _: -1) -> None:
+        self.go = threading.Event()
+        self._begun = threading.Event()
+        self._work = work
+
+    def __call__(self, cursor: Cursor) -> int:
+        self._begun.set()
+        self.go.wait()
+        return self._work(cursor)
+
+    def take_turn(self, database: SqliteDatabase, pool: ThreadPoolExecutor) -> Future[int]:
+        """Have it written, and wait until it has its turn."""
+        written = pool.submit(database.write, self)
+        self._begun.wait()
+        return written
+
+
+class Interruption:
+    """Strikes the main thread, which runs the test, as Ctrl-C would."""
+
+    def __init__(self) -> None:
+        self.told = threading.Event()
+
+    def strike(self) -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+        self.told.wait()
+
+    def raise_it(self, _number: int, _frame: object) -> None:
+        self.told.set()
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def interruptions() -> Iterator[Interruption]:
+    """Have a strike be heeded."""
+    interruption = Interruption()
+    before = signal.signal(signal.SIGUSR1, interruption.raise_it)
+    yield interruption
+    signal.signal(signal.SIGUSR1, before)
