@@ -14,6 +14,7 @@ from tests.support.group_writes import (
     Holding,
     Interruption,
     Work,
+    commits_of,
     interruptions,
     keeping,
     kept,
@@ -48,18 +49,6 @@ def made_together(database: SqliteDatabase, *works: Work) -> list[Future[int]]:
         [partial(call, work, future) for work, future in zip(works, done, strict=True)]
     )
     return done
-
-
-def commits_of(database: SqliteDatabase) -> list[str]:
-    """Return the list into which every commit from now on goes."""
-    commits: list[str] = []
-
-    def note(statement: str) -> None:
-        if statement == "COMMIT":
-            commits.append(statement)
-
-    database._writer.set_trace_callback(note)  # type: ignore[attr-defined]  # noqa: SLF001
-    return commits
 
 
 def test_calls_made_together_share_a_commit(database: SqliteDatabase) -> None:

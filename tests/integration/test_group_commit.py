@@ -16,6 +16,7 @@ from tests.support.group_writes import (
     Holding,
     Interruption,
     Work,
+    commits_of,
     interruptions,
     keeping,
     kept,
@@ -110,6 +111,68 @@ def test_one_that_is_interrupted_as_it_is_to_lead_has_the_next_lead(
     assert kept(database) == [2]
 
 
+def test_one_that_is_interrupted_as_it_wakes_those_it_led_wakes_them_all(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Holding()
+
+    def interrupted(_: Job[int]) -> None:
+        monkeypatch.setattr(Job, "wake", wake)  # no signal can be aimed at so short a moment
+        raise KeyboardInterrupt
+
+    def lead(cursor: Cursor) -> int:
+        monkeypatch.setattr(Job, "wake", interrupted)
+        return keeping(1)(cursor)
+
+    def queue_behind(pool: ThreadPoolExecutor) -> list[Future[int]]:
+        until_waiting(database, 1)
+        behind = [pool.submit(database.write, keeping(number)) for number in (2, 3)]
+        until_waiting(database, 3)
+        held.go.set()
+        return behind
+
+    wake = Job.wake
+    with ThreadPoolExecutor(4) as pool:
+        held.take_turn(database, pool)
+        queueing = pool.submit(queue_behind, pool)
+        with pytest.raises(KeyboardInterrupt):
+            database.write(lead)
+        assert [each.result(20) for each in queueing.result()] == [2, 3]
+    assert database.write(keeping(4)) == 4
+    assert sorted(kept(database)) == [1, 2, 3, 4]
+
+
+def test_those_a_commit_held_go_on_before_the_next_begins(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, go_on = Holding(), threading.Event()
+    commits = commits_of(database)
+
+    def wait_slowly(job: Job[int], seconds: float = -1) -> bool:
+        if threading.current_thread() is slow:
+            go_on.wait()
+        return wait(job, seconds)
+
+    wait = Job.wait
+    slow = threading.Thread(target=database.write, args=(keeping(2),))
+    monkeypatch.setattr(Job, "wait", wait_slowly)
+    with ThreadPoolExecutor(3) as pool:
+        held.take_turn(database, pool)
+        twice = pool.submit(lambda: [database.write(keeping(number)) for number in (1, 4)])
+        until_waiting(database, 1)
+        slow.start()
+        until_waiting(database, 2)
+        held.go.set()
+        while kept(database) != [1, 2]:
+            threading.Event().wait(0.001)
+        other = pool.submit(database.write, keeping(3))
+        until_waiting(database, 2)  # nobody leads them yet
+        go_on.set()
+        assert (twice.result(20), other.result(20)) == ([1, 4], 3)
+    slow.join()
+    assert len(commits) == 3
+
+
 def test_too_many_that_wait_are_refused(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +246,43 @@ def test_one_that_is_interrupted_in_its_turn_is_kept_and_so_are_the_others(
             database.write(keeping(1))
         assert leading.result() == 0
         assert queueing.result().result() == 2
+    assert kept(database) == [0, 1, 2]
+
+
+def test_one_that_is_interrupted_again_while_its_write_is_made_leaves_the_others_theirs(
+    database: SqliteDatabase, interruption: Interruption, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, waits_again = Holding(), threading.Event()
+
+    def wait_and_tell(job: Job[int], seconds: float = -1) -> bool:
+        if threading.current_thread() is threading.main_thread() and interruption.told.is_set():
+            waits_again.set()
+        return wait(job, seconds)
+
+    def lead(cursor: Cursor) -> int:
+        interruption.strike()
+        waits_again.wait()
+        interruption.strike()
+        return keeping(0)(cursor)
+
+    def queue_behind(pool: ThreadPoolExecutor) -> Future[int]:
+        until_waiting(database, 2)
+        behind = pool.submit(database.write, keeping(2))
+        until_waiting(database, 3)
+        held.go.set()
+        return behind
+
+    wait = Job.wait
+    monkeypatch.setattr(Job, "wait", wait_and_tell)
+    with ThreadPoolExecutor(4) as pool:
+        held.take_turn(database, pool)
+        leading = pool.submit(database.write, lead)
+        until_waiting(database, 1)
+        queueing = pool.submit(queue_behind, pool)
+        with pytest.raises(KeyboardInterrupt):
+            database.write(keeping(1))
+        assert leading.result(20) == 0
+        assert queueing.result().result(20) == 2
     assert kept(database) == [0, 1, 2]
 
 

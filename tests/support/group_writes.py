@@ -43,6 +43,18 @@ def kept(database: SqliteDatabase) -> list[int]:
     return database.read(work)
 
 
+def commits_of(database: SqliteDatabase) -> list[str]:
+    """Return the list into which every commit from now on goes."""
+    commits: list[str] = []
+
+    def note(statement: str) -> None:
+        if statement == "COMMIT":
+            commits.append(statement)
+
+    database._writer.set_trace_callback(note)  # type: ignore[attr-defined]  # noqa: SLF001
+    return commits
+
+
 def until_waiting(database: SqliteDatabase, number: int) -> None:
     """Wait until so many writes wait for their turn."""
     while waiting(database) != number:
@@ -81,12 +93,16 @@ class Interruption:
         self.told = threading.Event()
 
     def strike(self) -> None:
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-        self.told.wait()
+        """Strike, and again while it goes unnoticed: a wait that just begins does not notice."""
+        self.told.clear()
+        while not self.told.is_set():
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+            self.told.wait(0.05)
 
     def raise_it(self, _number: int, _frame: object) -> None:
-        self.told.set()
-        raise KeyboardInterrupt
+        if not self.told.is_set():
+            self.told.set()
+            raise KeyboardInterrupt
 
 
 @contextmanager

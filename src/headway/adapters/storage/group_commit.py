@@ -10,16 +10,20 @@ Laws.
    is not begun, or else seen to its end.
 5. Calls made `together`, in one thread, wait together: what all of them write is one commit.
 
-When a commit is done, the next leader is woken before all others, so that the disk need not wait
-for it; then one of those the commit held, who wakes the next, and so on. All at once they would
-only wake to wait again, for the interpreter, and be switched twice as often.
+When a commit is done, the first of those it held is woken, who wakes the next, and so on; the last
+hands on the lead. All at once they would only wake to wait again, for the interpreter, and be
+switched twice as often. And a leader that began before them would contend with them at every
+statement, and find fewer waiting: those who write again at once are in the next commit this way.
+
+Whoever is woken hands on, so a caller that is interrupted does that first, however often it is
+interrupted. Each step of it may be done twice.
 """
 
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 from headway.adapters.storage.database import Cursor
@@ -45,9 +49,12 @@ class Abandoned(Exception):
 
 
 class Job(Generic[T]):
-    """One write: its work, and what came of it; `following` is the one woken after it."""
+    """One write: its work, and what came of it.
 
-    __slots__ = ("_awake", "_error", "_result", "_turn", "_work", "following", "leads")
+    `begun` tells that another leads it; `after` is called by its caller when that is woken.
+    """
+
+    __slots__ = ("_awake", "_error", "_result", "_turn", "_work", "after", "begun")
 
     def __init__(self, work: Callable[[Cursor], T]) -> None:
         self._work = work
@@ -56,8 +63,8 @@ class Job(Generic[T]):
         self._turn = threading.Lock()
         self._turn.acquire()
         self._awake = False
-        self.following: Job[object] | None = None
-        self.leads = False
+        self.after: Callable[[], None] | None = None
+        self.begun = False
 
     def run(self, cursor: Cursor) -> bool:
         """Do the work and keep what it returns or raises; tell whether it returned.
@@ -87,11 +94,11 @@ class Job(Generic[T]):
             self._turn.release()
 
     def wait(self, seconds: float = -1) -> bool:
-        """Wait to be woken, and wake the one that follows; tell whether that came in time."""
+        """Wait to be woken, and do what is to be done after; tell whether that came in time."""
         if not self._awake and not self._turn.acquire(timeout=seconds):
             return False
-        if self.following is not None:
-            self.following.wake()
+        if self.after is not None:
+            self.after()
         return True
 
     def abandon(self) -> None:
@@ -118,7 +125,7 @@ class GroupCommit:
         self._state = threading.Lock()
         self._done = threading.Condition(self._state)
         self._waiting: deque[Job[object]] = deque()
-        self._led = False
+        self._leader: Job[object] | None = None
         self._closed = False
 
     def write(self, alone: Callable[[Callable[[Cursor], T]], T], work: Callable[[Cursor], T]) -> T:
@@ -132,12 +139,16 @@ class GroupCommit:
             call.wait_for(job)
             return job.result()
         job = Job(work)
-        if self._enter([job]):
-            try:
-                return alone(work)
-            finally:
-                self._hand_on()
-        self._see_through(job, WAIT_SECONDS)
+        try:
+            if self._enter([job]):
+                try:
+                    return alone(work)
+                finally:
+                    self._hand_on(job)
+            self._see_through(job, WAIT_SECONDS)
+        except BaseException:
+            self._leave(job)
+            raise
         return job.result()
 
     def together(self, calls: Sequence[Callable[[], None]]) -> None:
@@ -163,46 +174,44 @@ class GroupCommit:
         """Take no more writes, and wait until those that are there are done."""
         with self._done:
             self._closed = True
-            self._done.wait_for(lambda: not self._led)
+            self._done.wait_for(lambda: self._leader is None)
 
     def _write_all(self, jobs: Sequence[Job[object]]) -> None:
         """Do the work of jobs that wait in one thread; what came of it, each of them keeps."""
         if not jobs:
             return
         try:
-            leading = self._enter(jobs)
+            self._see_all_through(jobs)
         except (Closed, Overloaded) as error:
             for job in jobs:
                 job.fail(error)
-            return
-        if leading:
+        except BaseException:  # meant for this thread, as Ctrl-C is
+            for job in jobs:
+                self._leave(job)
+            raise
+
+    def _see_all_through(self, jobs: Sequence[Job[object]]) -> None:
+        if self._enter(jobs):
             self._lead(jobs)
             return
         until = time.monotonic() + WAIT_SECONDS
-        waiting = deque(jobs)
-        try:
-            while waiting:
-                job = waiting.popleft()
-                try:
-                    self._see_through(job, max(0.0, until - time.monotonic()))
-                except Overloaded as error:
-                    job.fail(error)
-        except BaseException:  # meant for this thread, as Ctrl-C is
-            for job in waiting:
-                self._leave(job)
-            raise
+        for job in jobs:
+            try:
+                self._see_through(job, max(0.0, until - time.monotonic()))
+            except Overloaded as error:
+                job.fail(error)
 
     def _enter(self, jobs: Sequence[Job[T]]) -> bool:
         """Have jobs wait in the queue; tell whether they need not, and may lead at once."""
         with self._state:
             if self._closed:
                 raise Closed
-            if not self._led:
-                self._led = True
+            if self._leader is None:
+                self._leader = jobs[0]  # type: ignore[assignment]  # whatever its result
                 return True
             if len(self._waiting) + len(jobs) > WAITING_MAX:
                 raise Overloaded
-            self._waiting.extend(jobs)  # type: ignore[arg-type]  # a queue of every kind of result
+            self._waiting.extend(jobs)  # type: ignore[arg-type]  # as above
             return False
 
     def _see_through(self, job: Job[T], seconds: float) -> None:
@@ -210,27 +219,24 @@ class GroupCommit:
 
         Raises Overloaded when it was not begun in so many seconds.
         """
-        self._await(job, seconds)
-        if job.leads:
+        if not job.wait(seconds):
+            if self._left(job):
+                raise Overloaded
+            job.wait()  # it was begun just now and will end
+        if self._leader is job:
             self._lead([job])  # type: ignore[list-item]  # as above
 
-    def _await(self, job: Job[T], seconds: float) -> None:
-        try:
-            if job.wait(seconds):
-                return
-        except BaseException:  # meant for this thread, as Ctrl-C is
-            self._leave(job)
-            raise
-        if self._left(job):
-            raise Overloaded
-        job.wait()  # it was begun just now and will end
-
     def _leave(self, job: Job[T]) -> None:
-        """Wait for a job no more: it is not begun, or else seen to its end."""
-        if not self._left(job):
-            job.wait()
-            if job.leads:
-                self._hand_on()
+        """Leave nothing for a caller to do: its job is not begun, or else seen to its end."""
+
+        def leave() -> None:
+            if self._left(job):
+                return
+            if job.begun:
+                job.wait()
+            self._hand_on(job)
+
+        _surely(leave)
 
     def _left(self, job: Job[T]) -> bool:
         """Take a job out of the queue; tell whether it was still there, and so not begun."""
@@ -242,38 +248,46 @@ class GroupCommit:
 
     def _lead(self, own: Sequence[Job[object]]) -> None:
         """Do the work of own jobs and of those who wait, as one commit, and hand on."""
-        batch = list(own)
+        others: list[Job[object]] = []
         try:
             with self._state:
-                while self._waiting and len(batch) < BATCH_MAX:
-                    batch.append(self._waiting.popleft())
-            self._as_one(batch)
+                while self._waiting and len(own) + len(others) < BATCH_MAX:
+                    others.append(self._waiting.popleft())
+                    others[-1].begun = True
+            self._as_one([*own, *others])
         except BaseException as error:
             told = error if isinstance(error, Exception) else Abandoned()
-            for each in batch:
+            for each in (*own, *others):
                 each.fail(told)
             if told is not error:  # meant for this thread, as Ctrl-C is
                 raise
         finally:
-            try:
-                self._hand_on()
-            finally:
-                _wake_in_turn(batch[len(own) :])
+            _surely(lambda: self._wake_in_turn(others, own[0]))
 
-    def _hand_on(self) -> None:
+    def _wake_in_turn(self, jobs: Sequence[Job[object]], leader: Job[object]) -> None:
+        """Have each caller wake the next, and the last hand on the lead."""
+        after: Callable[[], None] = partial(self._hand_on, leader)
+        for each in reversed(jobs):
+            each.after, after = after, each.wake
+        after()
+
+    def _hand_on(self, leader: Job[T]) -> None:
+        """Have the first of those who wait lead after this one, unless that was done."""
         with self._state:
-            if not self._waiting:
-                self._led = False
-                if self._closed:
-                    self._done.notify_all()
-                return
-            leader = self._waiting.popleft()
-            leader.leads = True
-        leader.wake()
+            if self._leader is leader:
+                self._leader = self._waiting.popleft() if self._waiting else None
+            if self._leader is not None:
+                self._leader.wake()
+            elif self._closed:
+                self._done.notify_all()
 
 
-def _wake_in_turn(jobs: Sequence[Job[object]]) -> None:
-    for each, following in pairwise(jobs):
-        each.following = following
-    if jobs:
-        jobs[0].wake()
+def _surely(step: Callable[[], None]) -> None:
+    """Do a step, again whenever this thread is interrupted in it, and raise what did that."""
+    try:
+        step()
+    except Exception:
+        raise
+    except BaseException:
+        _surely(step)
+        raise
