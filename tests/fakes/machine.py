@@ -24,7 +24,8 @@ class FakeMachine:
     def __init__(self) -> None:
         self.modes: dict[Path, int] = {}
         self.free_bytes = 50 << 30
-        self.fsync: float | OSError = 1.5
+        self.fsync = 1.5
+        self.obstacles: dict[Path, str] = {}
         self.versions = {"git": "git version 2.47.1", "bwrap": "bubblewrap 0.11.0"}
         self.sandbox = True
         self.taken: set[int] = set()
@@ -42,10 +43,11 @@ class FakeMachine:
     def disk(self, folder: Path) -> Disk | None:
         return Disk(free_bytes=self.free_bytes, total_bytes=100 << 30)
 
-    def fsync_ms(self, folder: Path) -> float:
-        if isinstance(self.fsync, OSError):
-            raise self.fsync
-        return self.fsync
+    def obstacle(self, folder: Path) -> str | None:
+        return self.obstacles.get(folder)
+
+    def fsync_ms(self, folder: Path) -> float | None:
+        return self.fsync if folder in self.modes else None
 
     def version_of(self, program: str) -> str | None:
         return self.versions.get(program)

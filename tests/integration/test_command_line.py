@@ -26,6 +26,7 @@ from tests.support.called import called
 from tests.support.cli_reference import PAGE, commands, documented, reference
 from tests.support.living import eventually, is_asleep
 from tests.support.patience import SECONDS_MAX
+from tests.support.unprivileged import unprivileged
 from tests.support.walked import engine_of, finish, walk
 
 
@@ -193,6 +194,41 @@ def test_the_doctor_and_the_status_make_nothing(tmp_path: Path) -> None:
     assert status.returncode == 0
     assert "none yet" in status.stdout
     assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("below", "told"),
+    [
+        ("a-file/home", "cannot be made: Not a directory"),
+        ("a-file", "cannot be written: Not a directory"),
+        ("sealed/deep/home", "cannot be made: Permission denied"),
+        ("sealed", "cannot be written: Permission denied"),
+        ("closed/deep/home", "cannot be made: Permission denied"),
+        ("nowhere", "cannot be made: No such file or directory"),
+        ("x" * 300, "cannot be made: File name too long"),
+        ("/proc/x/y", "cannot be made: No such file or directory"),
+    ],
+)
+def test_a_home_that_cannot_be_had_is_a_problem_with_what_to_do(
+    tmp_path: Path, below: str, told: str
+) -> None:
+    (tmp_path / "a-file").write_text("x", "utf-8")
+    (tmp_path / "sealed").mkdir(mode=0o500)
+    (tmp_path / "closed").mkdir(mode=0o000)
+    (tmp_path / "nowhere").symlink_to(tmp_path / "gone" / "home")
+    folder = tmp_path / below
+    ran = subprocess.run(
+        unprivileged(sys.executable, "-m", "headway", "doctor", "--json"),
+        env=environment(folder),
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    assert ran.returncode == 1, ran.stderr
+    (found,) = [each for each in json.loads(ran.stdout)["findings"] if each["part"] == "home"]
+    assert (found["level"], found["told"]) == ("problem", f"{folder} {told}")
+    assert "HEADWAY_HOME" in found["remedy"]
 
 
 def test_a_file_that_is_no_store_is_a_problem_and_stays_as_it_is(home: Path) -> None:

@@ -40,6 +40,7 @@ def _findings(home: Home) -> Iterator[Finding]:
         yield Finding(
             part="settings", level="warning", told=warning, remedy="Correct it, or unset it."
         )
+    yield _folder(home)
     yield from _privacy(home)
     yield from _disk(home)
     try:
@@ -61,21 +62,31 @@ def _findings(home: Home) -> Iterator[Finding]:
     yield from _processes(home)
 
 
-def _privacy(home: Home) -> Iterator[Finding]:
+def _folder(home: Home) -> Finding:
     mode = home.machine.mode(home.folder)
+    obstacle = home.machine.obstacle(home.folder)
+    if obstacle is not None:
+        verb = "made" if mode is None else "written"
+        return Finding(
+            part="home",
+            level="problem",
+            told=f"{home.folder} cannot be {verb}: {obstacle}",
+            remedy="Let this user write there, or set HEADWAY_HOME to another folder.",
+        )
     if mode is None:
         told = f"{home.folder} is not there yet; the first command that needs it makes it"
-        yield Finding(part="home", level="ok", told=told)
-        return
+        return Finding(part="home", level="ok", told=told)
     if mode & OTHERS:
-        yield Finding(
+        return Finding(
             part="home",
             level="warning",
             told=f"others on this machine can look into {home.folder} (mode {mode:o})",
             remedy=f"chmod 700 {home.folder}",
         )
-    else:
-        yield Finding(part="home", level="ok", told=f"{home.folder}, yours alone")
+    return Finding(part="home", level="ok", told=f"{home.folder}, yours alone")
+
+
+def _privacy(home: Home) -> Iterator[Finding]:
     if home.database is None:
         return
     files = [home.database.with_name(home.database.name + each) for each in SQLITE_SUFFIXES]
@@ -107,17 +118,8 @@ def _disk(home: Home) -> Iterator[Finding]:
         )
     else:
         yield Finding(part="disk", level="ok", told=free)
-    if home.machine.mode(home.folder) is None:
-        return
-    try:
-        took = home.machine.fsync_ms(home.folder)
-    except OSError as error:
-        yield Finding(
-            part="fsync",
-            level="problem",
-            told=f"{home.folder} cannot be written: {error.strerror or error}",
-            remedy="Make it yours and writable, or set HEADWAY_HOME to another folder.",
-        )
+    took = home.machine.fsync_ms(home.folder)
+    if took is None:
         return
     slow = took > FSYNC_MS_SLOW
     remedy = "Every step waits for this; put HEADWAY_HOME on a local disk." if slow else ""

@@ -33,8 +33,11 @@ class Machine(Protocol):
     def disk(self, folder: Path) -> Disk | None:
         """Return the room on the disk under a folder, or under the first above it that exists."""
 
-    def fsync_ms(self, folder: Path) -> float:
-        """Return how long it takes to bring a small file to the disk. Raises OSError."""
+    def obstacle(self, folder: Path) -> str | None:
+        """Return why a folder cannot be written, or made where there is none, in words."""
+
+    def fsync_ms(self, folder: Path) -> float | None:
+        """Return how long it takes to bring a small file in a folder to the disk."""
 
     def version_of(self, program: str) -> str | None:
         """Return the first line a program answers to `--version`."""

@@ -53,22 +53,38 @@ class HostMachine:
                 found = os.statvfs(each)
             except OSError:
                 continue
+            if not found.f_blocks:  # a file system of the kernel's own, which keeps nothing
+                return None
             return Disk(
                 free_bytes=found.f_bavail * found.f_frsize,
                 total_bytes=found.f_blocks * found.f_frsize,
             )
         return None
 
-    def fsync_ms(self, folder: Path) -> float:
-        """Return how long it takes to bring a small file to the disk. Raises OSError."""
+    def obstacle(self, folder: Path) -> str | None:
+        """Return why a folder cannot be written, or made where there is none, in words."""
         import tempfile
 
-        with tempfile.TemporaryFile(dir=folder) as file:
-            began = time.perf_counter()
-            file.write(bytes(PROBE_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-            return (time.perf_counter() - began) * 1000
+        try:
+            # A file without a name leaves no trace, and rights alone do not tell what root may.
+            with tempfile.TemporaryFile(dir=_first_there(folder)):
+                return None
+        except OSError as error:
+            return error.strerror or str(error)
+
+    def fsync_ms(self, folder: Path) -> float | None:
+        """Return how long it takes to bring a small file in a folder to the disk."""
+        import tempfile
+
+        try:
+            with tempfile.TemporaryFile(dir=folder) as file:
+                began = time.perf_counter()
+                file.write(bytes(PROBE_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+                return (time.perf_counter() - began) * 1000
+        except OSError:
+            return None
 
     def version_of(self, program: str) -> str | None:
         """Return the first line a program answers to `--version`."""
@@ -135,6 +151,17 @@ class HostMachine:
             )
         except (OSError, ValueError, subprocess.TimeoutExpired):
             return None
+
+
+def _first_there(folder: Path) -> Path:
+    """Return a folder, or the first above it that is there. Raises OSError for no possible path."""
+    for each in (folder, *folder.parents):
+        try:
+            each.lstat()
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            continue
+        return each
+    return folder
 
 
 def _holding(lines: list[str], device: str) -> Iterator[int]:

@@ -13,7 +13,7 @@ from headway.adapters.storage.database import Cursor, Row
 from headway.adapters.storage.drivers import Driver, best_driver, text_or_bytes
 from headway.adapters.storage.rows import gate_of, summary_of
 from headway.adapters.storage.schema import SCHEMA_VERSION, SQLITE_TABLES
-from headway.adapters.storage.sqlite_faults import driver_fault, not_a_store
+from headway.adapters.storage.sqlite_faults import driver_fault, file_fault, not_a_store
 from headway.adapters.storage.sqlite_file import Guard
 from headway.ports.onlooker import StoreFacts
 from headway.ports.sessions import Status
@@ -54,8 +54,11 @@ class SqliteOnlooker:
             product=f"SQLite {'.'.join(map(str, self._driver.version))}",
             shares=self._driver.shares_files,
         )
-        if not self._path.exists():
-            return nothing
+        try:
+            if not self._path.exists():
+                return nothing
+        except OSError as error:
+            raise file_fault(error, self._path) from error
         guard = Guard(self._path, self._driver)
         try:
             return facts_of(nothing, self._size(), self._cursor_work(limit))
