@@ -69,6 +69,37 @@ def test_a_workspace_that_cannot_be_worked_in_is_refused(
     assert left(home) == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "two-steps", "--goal", "x", "--model", "SCRIPT"),
+        ("dispatch", "two-steps", "--goal", "x", "--model", "SCRIPT"),
+        ("runs", "retry", "RUN"),
+        ("worktrees", "list"),
+        ("worktrees", "clean"),
+        ("sources", "add", "https://git.invalid/x.git"),
+    ],
+)
+def test_where_git_is_not_found_that_is_said_and_nothing_else(
+    home: Home, words: tuple[str, ...]
+) -> None:
+    assert home.run().returncode == 0
+    run = str(home.listed()[0]["run"])
+    before = left(home)
+    home.environment["PATH"] = str(made(home, "empty"))
+    put = {"SCRIPT": f"scripted:{home.script}", "RUN": run}
+    refused = home.call(*(put.get(word, word) for word in words), "--json")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    told = json.loads(refused.stderr)
+    assert told["code"] == "PRECONDITION_FAILED"
+    assert told["details"]["kind"] == "git_missing"
+    assert "git was not found" in told["message"]
+    assert "PATH" in told["details"]["suggestion"]
+    home.environment["PATH"] = os.defpath
+    assert left(home) == before
+    assert len(home.listed()) == 1
+
+
 def test_a_repository_of_somebody_else_is_told_as_what_it_is(home: Home) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may give files away")

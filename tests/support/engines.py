@@ -75,6 +75,9 @@ class PlainWorkspace:
     def git_facts(self, path: str) -> GitFacts:
         return GitFacts()
 
+    def require_git(self) -> None:
+        return
+
     def resolve(self, path: str, references: tuple[Reference, ...]) -> tuple[ReferenceStatus, ...]:
         return ()
 

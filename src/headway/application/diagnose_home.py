@@ -25,6 +25,7 @@ FREE_BYTES_MIN: Final = 100 << 20
 FSYNC_MS_SLOW: Final = 50.0
 CLOCK_BEHIND_MS_MAX: Final = 60_000
 CLOCK_MS_MIN: Final = 1_735_689_600_000  # the beginning of 2025, before which nothing was recorded
+WITHOUT_GIT: Final = "no run can work, and sessions do not record branch and commit"
 GIT_MIN: Final = (2, 31)  # answers `rev-parse --path-format`
 OTHERS: Final = 0o077
 SQLITE_SUFFIXES: Final = ("", "-wal", "-shm")
@@ -197,12 +198,12 @@ def _git(version: str | None) -> Finding:
         return Finding(
             part="git",
             level="warning",
-            told="not found: sessions do not record branch and commit",
+            told=f"not found: {WITHOUT_GIT}",
             remedy="Install git and have it on PATH.",
         )
     found = re.search(r"(\d+)\.(\d+)", version)
     if found and (int(found[1]), int(found[2])) < GIT_MIN:
-        told = f"{version} is too old: sessions do not record branch and commit"
+        told = f"{version} is too old: {WITHOUT_GIT}"
         return Finding(part="git", level="warning", told=told, remedy="Install git 2.31 or newer.")
     return Finding(part="git", level="ok", told=version.removeprefix("git version "))
 

@@ -70,13 +70,15 @@ def submit_or_find(runs: Runs, request: SubmitRun) -> Submitted:
     """Keep a run that waits for a worker, or find the unfinished one with its dedupe key.
 
     Raises InvalidInput for a goal, workspace or limit that cannot be used, NotFound for an unknown
-    workflow, PreconditionFailed for one with errors and for a workspace without a git commit.
+    workflow, PreconditionFailed for one with errors, for a workspace without a git commit and where
+    git cannot be run.
     """
     workspace = workspace_of(runs.engine, request.workspace)
     _check(request)
     if not request.elsewhere:
         startable(runs.engine, request.workflow_id, workspace)
     if runs.engine.workspace.git_facts(workspace).head is None:
+        runs.engine.workspace.require_git()
         raise PreconditionFailed(
             f"{workspace} is not in a git repository that has a commit.",
             remedy=f"`git -C {workspace} log -1` says what is missing. Run `git init` and make a "

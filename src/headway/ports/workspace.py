@@ -15,5 +15,8 @@ class Workspace(Protocol):
     def git_facts(self, path: str) -> GitFacts:
         """Return branch, head and repository; all None where git has nothing to say in time."""
 
+    def require_git(self) -> None:
+        """Raise PreconditionFailed where git cannot be run."""
+
     def resolve(self, path: str, references: tuple[Reference, ...]) -> tuple[ReferenceStatus, ...]:
         """Say for each reference where it points and whether a file is there, inside its base."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from headway.adapters.git.missing import GitMissing, git_missing
 from headway.domain.errors import PreconditionFailed
 
 SECONDS_MAX: Final = 120.0
@@ -88,6 +89,8 @@ class Git:
         except subprocess.TimeoutExpired as error:
             problem = f"it did not end within {SECONDS_MAX:.0f} s"
             raise git_failed(folder, words[0], problem) from error
+        except (FileNotFoundError, PermissionError) as error:
+            raise git_missing(error) from error
         except (OSError, ValueError) as error:
             raise git_failed(folder, words[0], str(error)) from error
         if process.returncode:
@@ -95,9 +98,14 @@ class Git:
         return printed
 
     def ask(self, folder: str, *words: str, given: str = "") -> str | None:
-        """Return what git prints, None when it fails: for questions with no for an answer."""
+        """Return what git prints, None when it fails: for questions with no for an answer.
+
+        Raises GitMissing.
+        """
         try:
             return self.do(folder, *words, given=given)
+        except GitMissing:
+            raise
         except PreconditionFailed:
             return None
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from headway.adapters.git.running import Git, GitMissing, Limits, TooLarge, TooSlow
+from headway.adapters.git.running import Git, Limits, TooLarge, TooSlow
 from headway.domain.errors import PreconditionFailed
 from headway.domain.git_addresses import is_inside, protocol_of
 from headway.ports.sources import FETCHED, Fetched, GitSource
@@ -72,12 +72,6 @@ class GitFetching:
             kept.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".new-", dir=kept) as name:
                 return self._fetched(source, Path(name), kept)
-        except GitMissing as error:
-            raise PreconditionFailed(
-                f"The git program cannot be run: {error}.",
-                remedy="Install git, or put it on PATH.",
-                details={"kind": "git_missing"},
-            ) from error
         except TooSlow as error:
             raise _failed(
                 source, "git_slow", f"took longer than {self._limits.seconds:.0f} seconds"

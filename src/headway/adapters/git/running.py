@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from headway.adapters.git.missing import git_missing
+
 LOOK_SECONDS: Final = 0.2  # between looks at the size
 SAID_BYTES_MAX: Final = 2_000
 GIVEN, PRINTED, SAID = "given", "printed", "said"  # files in the folder
@@ -29,10 +31,6 @@ SETTINGS: Final = (
     # A repository that has moved is told, not silently taken from elsewhere.
     "http.followRedirects=false",
 )
-
-
-class GitMissing(Exception):
-    """The git program is not there, or cannot be run."""
 
 
 class TooSlow(Exception):
@@ -100,7 +98,7 @@ class Git:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise GitMissing(error.strerror or str(error)) from error
+                raise git_missing(error) from error
             with process:
                 self._watch(process)
         with (self._folder / SAID).open("rb") as file:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from headway.adapters.git.commanding import Git
+from headway.adapters.git.missing import GitMissing
 from headway.domain.errors import PreconditionFailed
 from headway.domain.ids import RunId
 from headway.ports.worktrees import WorktreeState
@@ -26,7 +27,7 @@ class SurveyedWorktrees:
         self._git = Git(environment)
 
     def survey(self) -> tuple[WorktreeState, ...]:
-        """Return all there are, in the order of their runs."""
+        """Return all there are, in the order of their runs. Raises GitMissing."""
         if not self._folder.is_dir():
             return ()
         return tuple(self._state(path) for path in sorted(self._folder.iterdir()) if path.is_dir())
@@ -64,6 +65,8 @@ class SurveyedWorktrees:
         run, changed = RunId(path.name), path.stat().st_mtime_ns
         try:
             return self._told(path, run, changed)
+        except GitMissing:
+            raise
         except PreconditionFailed as fault:
             trouble = _lost_repository(path) or fault.message
             return WorktreeState(

@@ -1,6 +1,6 @@
 """A workspace on this machine: what git says of it, and where a workflow's references point.
 
-Nothing here changes the workspace, and nothing here fails: where git is missing, slow or has
+Nothing here changes the workspace, and only `require_git` fails: where git is missing, slow or has
 nothing to say, the facts are None. git sees none of the variables that would point it at another
 repository. What it said of a folder is kept until HEAD moves: starting a process takes longer than
 all else that a session's start does.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from headway.adapters.git.head_mark import HeadMark, head_mark
+from headway.adapters.git.missing import git_missing
 from headway.domain.events import GitFacts, ReferenceStatus
 from headway.domain.ids import Digest, digest
 from headway.domain.workflow import Reference
@@ -63,6 +64,22 @@ class GitWorkspace:
                 self._kept.clear()
             self._kept[path] = mark, facts
         return facts
+
+    def require_git(self) -> None:
+        """Raise PreconditionFailed where git cannot be run."""
+        try:
+            subprocess.run(
+                ["git", "--version"],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=GIT_SECONDS_MAX,
+                check=False,
+            )
+        except OSError as error:
+            raise git_missing(error) from error
+        except subprocess.TimeoutExpired:  # it is there
+            return
 
     def _ask(self, path: str) -> GitFacts:
         # One call answers everything but the branch of a repository without commits.
