@@ -67,6 +67,53 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
             yield Agent(door, connection)
 
 
+@pytest.mark.parametrize(
+    ("tool", "given", "needs"),
+    [
+        (
+            "continue_workflow",
+            {"intent": "rehydrate"},
+            {"continueToken", "intent", "workspacePath"},
+        ),
+        (
+            "continue_workflow",
+            {"intent": "rehydrate", "workspacePath": "here"},
+            {"continueToken", "intent", "workspacePath"},
+        ),
+        ("continue_workflow", {"intent": "advance"}, {"continueToken", "intent", "output"}),
+        ("continue_workflow", {"notes": "Done."}, {"continueToken", "intent", "output"}),
+        ("continue_workflow", {"intent": "go on"}, {"continueToken"}),
+        ("continue_workflow", {}, {"continueToken"}),
+        ("checkpoint_workflow", {}, {"checkpointToken"}),
+        ("start_workflow", {}, {"workflowId", "workspacePath", "goal"}),
+        ("inspect_workflow", {}, {"workflowId", "workspacePath"}),
+        ("list_workflows", {}, {"workspacePath"}),
+        ("resume_session", {}, {"workspacePath"}),
+    ],
+)
+def test_the_template_of_a_refused_call_is_accepted_as_it_stands_once_it_is_filled_in(
+    agent: Agent, tool: str, given: JsonObject, needs: set[str]
+) -> None:
+    begun = agent.start("three-steps")
+    fill: dict[str, Json] = {
+        "workspacePath": str(agent.door.workspace),
+        "workflowId": "three-steps",
+        "goal": "Mend it",
+        "continueToken": begun["continueToken"],
+        "checkpointToken": begun["checkpointToken"],
+        "output": {"notesMarkdown": "Done."},
+    }
+    refused = agent.call(tool, **given)
+    assert refused["code"] == "VALIDATION_ERROR"
+    details = refused["details"]
+    assert isinstance(details, dict)
+    template = details["correctTemplate"]
+    assert isinstance(template, dict)
+    assert set(template) == needs
+    agent.call(tool, **{key: fill.get(key, value) for key, value in template.items()})
+    assert not agent.answers[-1][1].is_error, agent.text()
+
+
 def walked(agent: Agent) -> None:
     """Call every tool, and get every kind of answer."""
     place = str(agent.door.workspace)

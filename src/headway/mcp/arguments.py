@@ -48,7 +48,7 @@ def parse_arguments(tool: str, arguments: JsonObject) -> Request:
     if not found and tool == "continue_workflow":
         found += _continue_problems(given)
     if found:
-        raise _invalid(tool, schema, found)
+        raise _invalid(tool, given, found)
     return BUILDERS[tool](given)
 
 
@@ -149,7 +149,7 @@ def _intent(given: JsonObject) -> Intent:
             return "advance" if given.get("output") else "rehydrate"
 
 
-def _invalid(tool: str, schema: JsonObject, found: Sequence[Problem]) -> InvalidInput:
+def _invalid(tool: str, given: JsonObject, found: Sequence[Problem]) -> InvalidInput:
     sentences = "; ".join(f"{problem.path or 'arguments'} {problem.message}" for problem in found)
     suggestions: list[Json] = []
     # The likeliest name for each problem goes before the second guess for any.
@@ -162,21 +162,40 @@ def _invalid(tool: str, schema: JsonObject, found: Sequence[Problem]) -> Invalid
         details={
             "validationErrors": [{"path": item.path, "message": item.message} for item in found],
             "suggestions": suggestions[:SUGGESTIONS_MAX],
-            "correctTemplate": _template(schema),
+            "correctTemplate": _template(tool, given),
         },
     )
 
 
-def _template(schema: JsonObject) -> JsonObject:
-    """Return a call with every required argument, by example."""
-    properties, required = schema["properties"], schema["required"]
-    assert isinstance(properties, Mapping)
+def _template(tool: str, given: JsonObject) -> JsonObject:
+    """Return the call that was meant with every argument it needs, by example."""
+    schema = INPUT_SCHEMAS[tool]
+    required = schema["required"]
     assert isinstance(required, Sequence)
-    return {str(key): f"<{_describe(properties.get(str(key)))}>" for key in required}
+    call = {str(key): _example(schema, str(key)) for key in required}
+    if tool != "continue_workflow":
+        return call
+    if given.get("intent") == "rehydrate":
+        return call | {"intent": "rehydrate", "workspacePath": _example(schema, "workspacePath")}
+    if _intent(given) == "advance":
+        notes = _example(_part(schema, "output"), "notesMarkdown")
+        return call | {"intent": "advance", "output": {"notesMarkdown": notes}}
+    return call
 
 
-def _describe(part: Json) -> str:
+def _example(schema: JsonObject, key: str) -> str:
+    return f"<{_describe(_part(schema, key))}>"
+
+
+def _part(schema: JsonObject, key: str) -> JsonObject:
+    properties = schema["properties"]
+    assert isinstance(properties, Mapping)
+    part = properties[key]
     assert isinstance(part, Mapping)
+    return part
+
+
+def _describe(part: JsonObject) -> str:
     allowed = part.get("enum")
     if isinstance(allowed, Sequence):
         return " | ".join(str(name) for name in allowed)
