@@ -20,7 +20,7 @@ from headway.adapters.storage.drivers import best_driver
 from headway.adapters.storage.looking import SqliteOnlooker
 from headway.application.home import Home
 from headway.config import Settings
-from headway.domain.errors import StoreUnavailable
+from headway.domain.errors import Fault, StoreUnavailable
 from headway.ports.clock import Clock, Entropy
 from headway.ports.onlooker import Onlooker
 from headway.server_lock import read_lock
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from headway.application.engine import Engine
     from headway.application.runs import Held, Runs
     from headway.application.verbs import Verbs
+    from headway.ports.catalogue import SourceKind
     from headway.ports.drafts import Drafts
     from headway.ports.engine import SessionEngine
     from headway.ports.models import Model, NamedModel
@@ -277,6 +278,31 @@ def open_sources(settings: Settings) -> "Iterator[AddedSources]":
         )
     finally:
         store.close()
+
+
+def visible_workflow_ids(settings: Settings, workspace: str) -> "dict[str, SourceKind]":
+    """Return the ids of the workflows seen from a workspace, each with the kind of its folder.
+
+    Nothing is opened or made. A store that cannot be looked at has nothing to add.
+    """
+    from headway.adapters.workflows.folders import BUNDLED, Folders
+    from headway.adapters.workflows.listing import Listings
+    from headway.adapters.workflows.visible_ids import SeenSources, visible_ids
+
+    try:
+        facts = _onlooker(settings).look(0)
+        seen = SeenSources(facts.attached, facts.git_sources)
+    except Fault:
+        seen = SeenSources((), ())
+    listings = Listings(SystemClock())
+    folders = Folders(
+        bundled=BUNDLED,
+        workflow_path=settings.workflow_path,
+        home=settings.home,
+        sources=seen,
+        listings=listings,
+    )
+    return visible_ids(folders, listings, workspace)
 
 
 def open_drafts() -> "Drafts":

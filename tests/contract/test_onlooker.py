@@ -13,6 +13,7 @@ from headway.adapters.storage.sqlite import open_sqlite
 from headway.adapters.storage.store import Store
 from headway.domain.errors import StoreUnavailable
 from headway.ports.onlooker import Onlooker
+from headway.ports.sources import GitSource
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.postgres import require_url, schema
 from tests.support.walked import engine_of, finish, sessions, walk
@@ -48,6 +49,18 @@ def test_where_there_is_no_store_nothing_is_told_and_none_is_made(
         assert facts.schema is None
         assert (facts.sessions, facts.latest, facts.newest_at) == ({}, (), None)
     assert not (tmp_path / "home").exists()
+
+
+def test_where_workflow_files_come_from_is_told(place: tuple[Onlooker, Opening]) -> None:
+    onlooker, opening = place
+    source = GitSource(id="us", url="https://git.example/us", ref="", path="a", commit="0" * 40)
+    store = opening()
+    store.sources.attach("/b")
+    store.sources.attach("/a")
+    store.sources.pin(source)
+    facts = onlooker.look(0)
+    assert (facts.attached, facts.git_sources) == (("/b", "/a"), (source,))
+    store.close()
 
 
 def test_a_store_is_told_as_it_is_while_others_have_it_open(

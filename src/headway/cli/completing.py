@@ -1,6 +1,7 @@
 """What Tab completes: the ids in this home. Quick, and silent where there is nothing to tell."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Final
 
 import click
@@ -36,6 +37,37 @@ def complete_run(
     return _offered(incomplete, "task_", _runs)
 
 
+def complete_workflow(
+    ctx: click.Context,
+    param: click.Parameter,  # noqa: ARG001 - click's signature
+    incomplete: str,
+) -> list[CompletionItem]:
+    """Offer the workflows that begin like this, with or without their namespace."""
+    workspace = ctx.params.get("workspace")
+    found = _quietly(lambda: _workflows(str(workspace or "")))
+    items = [CompletionItem(name, help=told) for name, told in found]
+    whole = [each for each in items if each.value.startswith(incomplete)]
+    return whole or [each for each in items if each.value.partition(".")[2].startswith(incomplete)]
+
+
+def complete_workflow_or_file(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the workflows that begin like this, and files where there are none."""
+    found = complete_workflow(ctx, param, incomplete)
+    return found or [CompletionItem(incomplete, type="file")]
+
+
+def _workflows(workspace: str) -> Iterable[tuple[str, str]]:
+    from headway.bootstrap import visible_workflow_ids
+    from headway.cli.opening import told
+    from headway.cli.refusing import Refusal
+    from headway.config import process_settings
+
+    with told(Refusal):
+        return visible_workflow_ids(process_settings(), str(Path(workspace).absolute())).items()
+
+
 def _runs() -> Iterable[tuple[str, str]]:
     from headway.cli.opening import looked_at
 
@@ -64,11 +96,18 @@ def _gates() -> Iterable[tuple[str, str]]:
 def _offered(
     incomplete: str, prefix: str, found: Callable[[], Iterable[tuple[str, str]]]
 ) -> list[CompletionItem]:
-    try:
-        names = list(found())
-    except click.ClickException:  # whoever completes a word has not asked for a report
-        return []
     beginning = (
         incomplete if incomplete.startswith(prefix[: len(incomplete)]) else prefix + incomplete
     )
-    return [CompletionItem(name, help=told) for name, told in names if name.startswith(beginning)]
+    return [
+        CompletionItem(name, help=told)
+        for name, told in _quietly(found)
+        if name.startswith(beginning)
+    ]
+
+
+def _quietly(found: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, str]]:
+    try:
+        return list(found())
+    except (click.ClickException, OSError):  # whoever completes a word asked for no report
+        return []

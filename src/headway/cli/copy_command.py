@@ -6,6 +6,7 @@ import click
 
 from headway.application.copy_workflow import CopyWorkflow, copy_workflow
 from headway.bootstrap import open_drafts
+from headway.cli.completing import complete_workflow
 from headway.cli.listed import A_WORKFLOW
 from headway.cli.opening import opened
 from headway.cli.options import examples, json_option, print_json
@@ -20,7 +21,7 @@ from headway.cli.writing import force_option, near, output_option
         "headway workflows copy hw.bug-fix --as acme.bug-fix -o team/bug-fix.yaml",
     ),
 )
-@click.argument("workflow", type=A_WORKFLOW)
+@click.argument("workflow", type=A_WORKFLOW, shell_complete=complete_workflow)
 @click.option("--as", "new_id", help="The id of the copy; project.NAME by default.")
 @output_option
 @force_option

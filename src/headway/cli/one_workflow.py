@@ -2,16 +2,23 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
+
+import click
 
 from headway.application.author_file import author_file
 from headway.bootstrap import open_workflow_files
+from headway.cli.completing import complete_workflow_or_file
+from headway.cli.listed import A_WORKFLOW
 from headway.cli.opening import told
 from headway.cli.refusing import CannotTell
 from headway.config import process_settings
 from headway.domain.workflow import Workflow
 from headway.ports.workflow_files import WorkflowFile
 
-METAVAR = "ID|PATH"
+WORKFLOW_OR_FILE: Final = click.argument(
+    "workflow", type=A_WORKFLOW, metavar="ID|PATH", shell_complete=complete_workflow_or_file
+)
 
 
 def one_workflow(name: str) -> tuple[WorkflowFile, Workflow]:

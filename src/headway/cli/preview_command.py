@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import click
 
 from headway.application.preview_workflow import preview_reply, preview_workflow
-from headway.cli.listed import A_WORKFLOW
-from headway.cli.one_workflow import METAVAR, one_workflow
+from headway.cli.one_workflow import WORKFLOW_OR_FILE, one_workflow
 from headway.cli.opening import told
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import CannotTell
@@ -29,7 +28,7 @@ _FORMATS = ("svg", "mermaid")
         "headway workflows preview .headway/workflows/release.yaml --step build",
     ),
 )
-@click.argument("workflow", type=A_WORKFLOW, metavar=METAVAR)
+@WORKFLOW_OR_FILE
 @click.option("--step", metavar="ID", help="Show this step only.")
 @json_option
 def preview_command(workflow: str, *, step: str | None, as_json: bool) -> None:
@@ -66,7 +65,7 @@ def preview_command(workflow: str, *, step: str | None, as_json: bool) -> None:
         "headway workflows graph hw.coding-task --format mermaid",
     ),
 )
-@click.argument("workflow", type=A_WORKFLOW, metavar=METAVAR)
+@WORKFLOW_OR_FILE
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="svg", help="What to print.")
 def graph_command(workflow: str, form: str) -> None:
     """Draw the flow of the workflow of an id or file: steps, choices, loops, gates, delegations.

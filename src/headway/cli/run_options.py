@@ -11,6 +11,7 @@ import msgspec
 
 from headway.application.checking_limits import Grant
 from headway.application.submit_run import SubmitRun
+from headway.cli.completing import complete_workflow
 from headway.cli.listed import A_MODEL, A_WORKFLOW
 from headway.domain.errors import InvalidInput
 from headway.domain.runs.limits import Limits
@@ -23,7 +24,7 @@ SECONDS_A_MINUTE: Final = 60
 STDIN: Final = "-"
 
 _OPTIONS: Final = (
-    click.argument("workflow", type=A_WORKFLOW),
+    click.argument("workflow", type=A_WORKFLOW, shell_complete=complete_workflow),
     click.option("--goal", metavar="TEXT", help="What is to be done."),
     click.option(
         "--goal-file",

@@ -11,7 +11,7 @@ from headway.application.read_run_log import event_text, told_line
 from headway.application.runs import Runs
 from headway.application.show_run import show_run
 from headway.bootstrap import open_runs
-from headway.cli.completing import complete_run
+from headway.cli.completing import complete_run, complete_workflow
 from headway.cli.listed import A_RUN
 from headway.cli.opening import told
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
@@ -48,7 +48,9 @@ def command() -> None:
 )
 @limit_option
 @click.option("--state", type=click.Choice(STATES), help="Only those in a state, or so ended.")
-@click.option("--workflow", metavar="ID", help="Only those of a workflow.")
+@click.option(
+    "--workflow", metavar="ID", shell_complete=complete_workflow, help="Only those of a workflow."
+)
 @click.option(
     "--workspace",
     metavar="FOLDER",

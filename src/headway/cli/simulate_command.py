@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import click
 
 from headway.application.simulate_workflow import coverage_reply, simulate_workflow
-from headway.cli.listed import A_WORKFLOW
-from headway.cli.one_workflow import METAVAR, one_workflow
+from headway.cli.one_workflow import WORKFLOW_OR_FILE, one_workflow
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.safe_text import one_line
 from headway.cli.style import counted
@@ -22,7 +21,7 @@ from headway.domain.simulating.simulate import Coverage
         "headway workflows simulate .headway/workflows/release.yaml --json",
     ),
 )
-@click.argument("workflow", type=A_WORKFLOW, metavar=METAVAR)
+@WORKFLOW_OR_FILE
 @click.option(
     "--seed",
     type=click.IntRange(0, 1_000_000),

@@ -9,6 +9,7 @@ import click
 from headway.application.requests import Json, Reply
 from headway.application.run_stats import run_stats
 from headway.bootstrap import open_runs
+from headway.cli.completing import complete_workflow
 from headway.cli.opening import told
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal, envelope
@@ -33,7 +34,7 @@ HEADS: Final = (
     epilog=examples("headway stats", "headway stats --since 7d --workflow hw.bug-fix"),
 )
 @click.option("--since", metavar="SPAN", help="Of runs submitted within 30m, 12h, 7d or 4w.")
-@click.option("--workflow", metavar="ID", help="Of one workflow.")
+@click.option("--workflow", metavar="ID", shell_complete=complete_workflow, help="Of one workflow.")
 @json_option
 def command(since: str | None, workflow: str | None, *, as_json: bool) -> None:
     """Tell what became of runs, by workflow: outcomes, time, steps, tokens and money.

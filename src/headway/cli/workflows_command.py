@@ -8,6 +8,7 @@ import msgspec
 from headway.application.inspect_workflow import inspect_workflow
 from headway.application.list_workflows import list_workflows
 from headway.application.requests import InspectWorkflow, ListWorkflows
+from headway.cli.completing import complete_workflow
 from headway.cli.convert_command import convert_command
 from headway.cli.copy_command import copy_command
 from headway.cli.lint_command import lint_command, rules_command, schema_command
@@ -56,7 +57,7 @@ def list_command(*, as_json: bool) -> None:
     short_help="Show what one workflow is for, and its steps.",
     epilog=examples("headway workflows show hw.bug-fix"),
 )
-@click.argument("workflow", type=A_WORKFLOW)
+@click.argument("workflow", type=A_WORKFLOW, shell_complete=complete_workflow)
 @json_option
 def show_command(workflow: str, *, as_json: bool) -> None:
     """Show the WORKFLOW of an id: what it is for, its steps and loops, its hash.

@@ -7,6 +7,7 @@ from headway.domain.runs.events import Owner
 from headway.domain.values import Value
 from headway.ports.queue import TaskState
 from headway.ports.sessions import GateRow, SessionSummary, Status
+from headway.ports.sources import GitSource
 
 StoreKind: TypeAlias = Literal["sqlite", "postgresql"]
 
@@ -36,7 +37,8 @@ class StoreFacts(Value):
     follows is empty then. `newest_at` is the time of the newest event in milliseconds since 1970
     UTC. `latest`, `gates` and `latest_runs` are cut to what was asked for, `waiting` counts all
     gates; `runs` counts runs by state, and `claims` holds those in state `claimed`;
-    `unended` are the ids of all that have not ended.
+    `unended` are the ids of all that have not ended. `attached` and `git_sources` are where
+    workflow files come from besides the usual folders.
     """
 
     kind: StoreKind
@@ -55,6 +57,8 @@ class StoreFacts(Value):
     claims: tuple[Claim, ...] = ()
     latest_runs: tuple[RunRow, ...] = ()
     unended: frozenset[str] = frozenset()
+    attached: tuple[str, ...] = ()
+    git_sources: tuple[GitSource, ...] = ()
 
 
 class Onlooker(Protocol):

@@ -26,20 +26,24 @@ class GitSource(Value):
         return f"{FETCHED}/{self.id}/{self.commit}"
 
 
-class Sources(Protocol):
+class KnownSources(Protocol):
     """The attached folders and the git repositories, each in the order they came."""
 
     def attached(self) -> tuple[str, ...]:
         """Return the attached folders, absolute paths."""
+
+    def git_sources(self) -> tuple[GitSource, ...]:
+        """Return the git repositories."""
+
+
+class Sources(KnownSources, Protocol):
+    """The same, and the means to change them."""
 
     def attach(self, path: str) -> None:
         """Attach a folder; attaching it twice changes nothing."""
 
     def detach(self, path: str) -> None:
         """Detach a folder; detaching an unknown one changes nothing."""
-
-    def git_sources(self) -> tuple[GitSource, ...]:
-        """Return the git repositories."""
 
     def pin(self, source: GitSource) -> None:
         """Keep a repository, in the place of one with its id."""

@@ -13,6 +13,7 @@ from headway.adapters.storage.database import Cursor, Row
 from headway.adapters.storage.drivers import Driver, best_driver, text_or_bytes
 from headway.adapters.storage.rows import gate_of, summary_of
 from headway.adapters.storage.schema import SCHEMA_VERSION, SQLITE_TABLES
+from headway.adapters.storage.sources import git_source_of
 from headway.adapters.storage.sqlite_faults import driver_fault, file_fault, not_a_store
 from headway.adapters.storage.sqlite_file import Guard
 from headway.ports.onlooker import StoreFacts
@@ -99,6 +100,8 @@ def told(cursor: Cursor, tables: set[str], limit: int) -> Told:
         ("claims", "tasks", looking_runs.CLAIMS, ()),
         ("unended", "tasks", looking_runs.UNENDED, ()),
         ("latest_runs", "tasks", looking_runs.LATEST, (limit,)),
+        ("attached", "sources", statements.SOURCES, ()),
+        ("git_sources", "git_sources", statements.GIT_SOURCES, ()),
     )
     for name, table, sql, values in asked:
         found[name] = rows(cursor, sql, *values) if table in tables else []
@@ -125,6 +128,8 @@ def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
         claims=looking_runs.claims_of(read["claims"]),
         latest_runs=looking_runs.runs_of(read["latest_runs"]),
         unended=frozenset(str(row[0]) for row in read["unended"]),
+        attached=tuple(str(row[0]) for row in read["attached"]),
+        git_sources=tuple(git_source_of(row) for row in read["git_sources"]),
     )
 
 

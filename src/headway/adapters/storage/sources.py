@@ -1,7 +1,7 @@
 """The attached folders and the git repositories on an SQL database."""
 
 from headway.adapters.storage import statements
-from headway.adapters.storage.database import Cursor, Database, SqlValue
+from headway.adapters.storage.database import Cursor, Database, Row, SqlValue
 from headway.domain.errors import InvalidInput
 from headway.ports.sources import GitSource
 
@@ -36,12 +36,7 @@ class SqlSources:
 
         def work(cursor: Cursor) -> tuple[GitSource, ...]:
             cursor.execute(statements.GIT_SOURCES)
-            return tuple(
-                GitSource(
-                    id=str(name), url=str(url), ref=str(ref), path=str(path), commit=str(commit)
-                )
-                for name, url, ref, path, commit in cursor.fetchall()
-            )
+            return tuple(git_source_of(row) for row in cursor.fetchall())
 
         return self._database.read(work)
 
@@ -72,3 +67,9 @@ def check_path(path: str) -> None:
             remedy="Rename the folder, or attach one with a name in UTF-8.",
             details={"kind": "path_not_text"},
         ) from error
+
+
+def git_source_of(row: Row) -> GitSource:
+    """Return the git repository in a row of `statements.GIT_SOURCES`."""
+    name, url, ref, path, commit = map(str, row)
+    return GitSource(id=name, url=url, ref=ref, path=path, commit=commit)

@@ -27,7 +27,7 @@ from headway.adapters.workflows.claims import (
     shadow,
     winner_of,
 )
-from headway.adapters.workflows.folders import Folder, Folders
+from headway.adapters.workflows.folders import BUNDLED, Folder, Folders
 from headway.adapters.workflows.listing import Listings, make_room
 from headway.adapters.workflows.reading import ReadFile, read_file
 from headway.adapters.workflows.rewriting import rewrite_file
@@ -42,7 +42,6 @@ from headway.ports.sources import FETCHED
 from headway.ports.sources import Sources as AddedSources
 from headway.ports.workflow_files import WorkflowFile
 
-BUNDLED: Final = Path(__file__).parents[2] / "workflows"
 FILES_KEPT_MAX: Final = 10_000
 COMPILATIONS_KEPT_MAX: Final = 2_000
 WORKSPACES_KEPT_MAX: Final = 64

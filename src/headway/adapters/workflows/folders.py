@@ -13,8 +13,9 @@ from typing import Final
 from headway.adapters.workflows.listing import Listings
 from headway.adapters.workflows.project import find_project
 from headway.ports.catalogue import SourceKind
-from headway.ports.sources import GitSource, Sources
+from headway.ports.sources import GitSource, KnownSources
 
+BUNDLED: Final = Path(__file__).parents[2] / "workflows"
 USER_FOLDER: Final = "workflows"
 
 
@@ -41,7 +42,7 @@ class Folders:
         bundled: Path,
         workflow_path: tuple[str, ...],
         home: Path,
-        sources: Sources,
+        sources: KnownSources,
         listings: Listings,
     ) -> None:
         self._bundled = Folder("bundled", str(bundled))

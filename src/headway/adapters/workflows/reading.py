@@ -45,7 +45,7 @@ def read_file(file: FoundFile, known: ReadFile | None, *, settled: bool) -> Read
     if file.trouble:
         return _unreadable(file, b"", "FILE_UNREADABLE", file.trouble)
     try:
-        text = _bytes(file.path)
+        text = file_bytes(file.path)
     except OSError as error:
         told = f"The file cannot be read: {error.strerror or error}."
         # It may have been a want of this moment, such as of file descriptors.
@@ -58,7 +58,7 @@ def read_file(file: FoundFile, known: ReadFile | None, *, settled: bool) -> Read
     return replace(_parsed(file, text), digest=digest, settled=settled)
 
 
-def _bytes(path: str) -> bytes:
+def file_bytes(path: str) -> bytes:
     """Return the beginning of a regular file: all of it, or more than a workflow may have.
 
     What was a file when it was found may be a pipe by now, whose opening would wait for ever.
