@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+from headway.domain.masking import MASKED_LENGTH_MIN, can_be_masked
 from headway.home import CHECKS, GATES, HOME, TOKEN, WORKFLOW_PATH, expand, home_folder, user_home
 
 GateMode: TypeAlias = Literal["advisory", "enforce"]
@@ -156,7 +157,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         engine_url=environ.get(ENGINE_URL) or None,
         engine_token=_token_set(environ, ENGINE_TOKEN),
         token=_token_set(environ, TOKEN),
-        warnings=(*_unknown(environ), *missing),
+        warnings=(*_unknown(environ), *missing, *_bare(environ)),
         environment={name: text for name, text in environ.items() if name not in SECRET},
     )
 
@@ -301,6 +302,15 @@ def _not_one_of(setting: str, text: str, allowed: tuple[str, ...]) -> ConfigErro
     return ConfigError(
         setting, f"{text!r} is not a value it takes.", f"Use {' or '.join(allowed)}.{hint}"
     )
+
+
+def _bare(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Warn of a password that messages cannot be kept clear of."""
+    password = unquote(urlsplit(environ.get(DATABASE_URL) or "").password or "")
+    if not password or can_be_masked(password):
+        return ()
+    few = f"fewer than {MASKED_LENGTH_MIN} characters, too few to be masked in messages"
+    return (f"The password in {DATABASE_URL} has {few}.",)
 
 
 def _unknown(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -240,6 +240,18 @@ def test_a_file_that_is_no_store_is_a_problem_and_stays_as_it_is(home: Path) -> 
     assert (home / DATABASE_NAME).read_bytes() == b"not a database, " * 100
 
 
+def test_a_password_of_few_letters_does_not_spoil_the_words_it_stands_in(home: Path) -> None:
+    pytest.importorskip("psycopg")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    url = "postgresql://user:{}@127.0.0.1:" + f"{port}/sessions"
+    short = run(home, "doctor", HEADWAY_DATABASE_URL=url.format("on"))
+    assert "***" not in short.stdout
+    assert "too few to be masked" in " ".join(short.stdout.split())
+    long = run(home, "doctor", HEADWAY_DATABASE_URL=url.format("running"))
+    assert "Is the server *** on that host" in " ".join(long.stdout.split())
+
+
 def test_the_doctor_sees_a_server_killed_before_and_one_that_answers(home: Path) -> None:
     with served(home) as running:
         status = document(home, "status")

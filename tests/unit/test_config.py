@@ -78,6 +78,14 @@ def test_unknown_settings_and_missing_folders_are_warnings() -> None:
     assert "/no/such/folder" in second
 
 
+def test_a_password_too_short_to_be_masked_is_a_warning_that_does_not_repeat_it() -> None:
+    short, long = "postgresql://u:%20xqz@h/d", "postgresql://u:%20xqzxq@h/d"
+    (warning,) = read_settings({"HOME": "/h", "HEADWAY_DATABASE_URL": short}).warnings
+    assert "HEADWAY_DATABASE_URL has fewer than 6 characters" in warning
+    assert "xqz" not in warning
+    assert read_settings({"HOME": "/h", "HEADWAY_DATABASE_URL": long}).warnings == ()
+
+
 @pytest.mark.parametrize("url", ["mysql://user:secret@host", "postgresql://user:1/secret@host"])
 def test_an_error_does_not_repeat_a_secret(url: str) -> None:
     with pytest.raises(ConfigError) as caught:

@@ -18,6 +18,7 @@ from typing import Final
 from headway.adapters.git.running import Git, Limits, TooLarge, TooSlow
 from headway.domain.errors import PreconditionFailed
 from headway.domain.git_addresses import is_inside, protocol_of
+from headway.domain.masking import masked
 from headway.ports.sources import FETCHED, Fetched, GitSource
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
@@ -39,7 +40,6 @@ REMEDIES: Final = {
     "git_disk": "Make room, or let this user write there.",
 }
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SECRET: Final = re.compile(r"(://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _write(tree: Path, files: tuple[_File, ...], contents: dict[str, bytes]) -> 
 
 def _shown(said: str) -> str:
     """Return what git said as one line that holds no secret."""
-    text = " ".join(_SECRET.sub(r"\1***@", said).split())
+    text = " ".join(masked(said).split())
     return (
         "".join(each for each in text if each.isprintable())[:SAID_SHOWN_MAX] or "git says no more"
     )

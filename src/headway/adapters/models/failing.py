@@ -28,6 +28,7 @@ from pydantic_ai.exceptions import (
 
 from headway.adapters.models.access import ANTHROPIC_KEY, AWS_ID, BEDROCK_KEY, OPENAI_KEY, Access
 from headway.adapters.models.naming import ModelName, Provider
+from headway.domain.masking import masked
 from headway.ports.models import ModelFailed, ModelProblem
 
 # What bodies of no known form make the libraries raise, besides what is their own.
@@ -35,7 +36,6 @@ UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, Asserti
 FAILURES: Final = (AgentRunError, UserError, httpx2.TransportError, *UNREADABLE)
 
 SAID_MAX: Final = 500
-HIDDEN: Final = "[...]"
 TOO_LARGE: Final = 413
 AGAIN: Final = frozenset({408, 409, 425})
 TRANSIENT: Final = (
@@ -74,7 +74,7 @@ class Failures:
             case ModelAuthenticationError():
                 remedy = SIGN_IN[self._name.provider]
                 text = f"{self._name.bare} does not take the credentials{_status(error)}. {remedy}."
-                return ModelFailed("expired", self._hidden(text))
+                return ModelFailed("expired", masked(text, self._secrets))
             case ModelAPIError() if _overflows(error):
                 return self._failed("overflow", "cannot take a conversation that long", error)
             case ModelAPIError():
@@ -115,14 +115,9 @@ class Failures:
         wait = error.retry_after if isinstance(error, ModelAPIError) else None
         return ModelFailed(
             problem,
-            self._hidden(f"{self._name.bare} {what}{_status(error)}.{told}{remedy}"),
+            masked(f"{self._name.bare} {what}{_status(error)}.{told}{remedy}", self._secrets),
             retry_after_ms=None if wait is None else ceil(wait * 1_000),
         )
-
-    def _hidden(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        return text
 
 
 def _status(error: Exception) -> str:

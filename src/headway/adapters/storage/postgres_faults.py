@@ -15,6 +15,7 @@ from headway.adapters.storage.store_faults import (
     unavailable,
 )
 from headway.domain.errors import Fault
+from headway.domain.masking import masked
 
 SETTING: Final = "HEADWAY_DATABASE_URL"
 
@@ -38,7 +39,7 @@ _PASSING: Final = (
 
 
 def server_fault(error: BaseException, place: str, secret: str = "") -> Fault:
-    """Return the fault that a driver's error stands for; the secret is never repeated."""
+    """Return the fault that a driver's error stands for; the secret is masked."""
     code = getattr(error, "sqlstate", None) or ""
     if code == "53100":
         return no_room(place)
@@ -52,7 +53,7 @@ def server_fault(error: BaseException, place: str, secret: str = "") -> Fault:
             return unavailable(f"The store {place} {problem} ({code}).", remedy)
     if not code and isinstance(error, psycopg.OperationalError):
         reason = str(error).strip().splitlines()[-1:] or [type(error).__name__]
-        told = reason[0].replace(secret, "***") if secret else reason[0]
+        told = masked(reason[0].strip(), (secret,))
         return unavailable(
             f"The store {place} cannot be reached: {told}.",
             f"See that the server runs, and that {SETTING} has the right address, user, password "
