@@ -190,8 +190,11 @@ def test_a_dedupe_key_belongs_to_one_unfinished_run(store: Store) -> None:
 def test_the_next_in_turn_is_of_the_highest_priority_and_then_the_first(store: Store) -> None:
     for number, priority in enumerate((0, 5, 0, 5)):
         submit(store, number, priority=priority)
+    listed = [each.run for each in store.queue.queued(9)]
+    assert [each.run for each in store.queue.queued(3)] == listed[:3]
     order = [claimed(store).run for _ in range(4)]
-    assert order == [run(1), run(3), run(0), run(2)]
+    assert order == listed == [run(1), run(3), run(0), run(2)]
+    assert store.queue.queued(9) == ()
 
 
 def test_a_named_run_is_claimed_out_of_turn(store: Store) -> None:

@@ -5,16 +5,19 @@ import os
 import pty
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 import termios
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
 
+from headway.bootstrap import DATABASE_NAME
 from tests.support.cli_reference import PAGE
 from tests.support.crashed_runs import git
 from tests.support.patience import SECONDS_MAX
@@ -287,6 +290,25 @@ def test_the_queue_is_looked_at_and_moved(home: Home) -> None:
     assert done.exit_code == 2, "cancel has no --json"
     ended = home.ask("queue", "cancel", runs[0])
     assert "has ended: success" in ended.stderr
+
+
+def test_in_a_queue_of_any_length_the_next_is_listed_first(home: Home) -> None:
+    first = dispatch(home)
+    with closing(sqlite3.connect(home.folder / "home" / DATABASE_NAME)) as store, store:
+        store.execute(  # as many more as fit into no list
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100)"
+            " INSERT INTO tasks (run, workflow_id, workspace, goal, priority, state, fence,"
+            " lease_until, submitted_at, updated_at) SELECT run || i, workflow_id, workspace, goal,"
+            " 0, 'queued', 0, 0, submitted_at + i, updated_at FROM tasks, n"
+        )
+    listed = json.loads(home.ask("queue", "list", "--limit", "2", "--json").stdout)
+    assert [each["run"] for each in listed["waiting"]] == [first, f"{first}1"]
+    assert [each["position"] for each in listed["waiting"]] == [1, 2]
+    assert listed["more"] is True
+    whole = json.loads(home.ask("queue", "list", "--limit", "10000", "--json").stdout)
+    assert (len(whole["waiting"]), whole["more"]) == (10_000, True)
+    assert "There are more; --limit shows them." in home.ask("queue", "list").stdout
+    assert "more than a list can hold" in home.ask("queue", "list", "--limit", "10000").stdout
 
 
 def test_an_ended_run_is_begun_anew_and_names_the_old_one(home: Home) -> None:

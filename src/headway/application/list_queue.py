@@ -7,10 +7,8 @@ from headway.application.runs import Runs
 
 def list_queue(runs: Runs, limit: int) -> Reply:
     """Return the rows that a worker would claim, each with its position, counted from 1."""
-    rows = [
-        (task, state_of(runs, task))
-        for task in runs.queue.tasks(("queued", "claimed"), LOOKED_AT_MAX)
-    ]
+    claimed = runs.queue.tasks(("claimed",), LOOKED_AT_MAX)
+    rows = [(task, state_of(runs, task)) for task in (*runs.queue.queued(limit + 1), *claimed)]
     waiting = [(task, state) for task, state in rows if state in ("queued", "stalled")]
     waiting.sort(key=lambda each: (-each[0].priority, each[0].position))
     return {

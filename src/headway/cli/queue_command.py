@@ -11,7 +11,7 @@ from headway.application.move_task import NewPosition, move_task
 from headway.bootstrap import open_runs
 from headway.cli.completing import complete_run
 from headway.cli.opening import told
-from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
+from headway.cli.options import LISTED_MAX, Grouped, examples, json_option, limit_option, print_json
 from headway.cli.refusing import Refusal
 from headway.cli.run_drawing import duration
 from headway.cli.run_words import BY, RUN
@@ -51,7 +51,8 @@ def list_command(limit: int, *, as_json: bool) -> None:
         for line in _lines(each, int(str(listed["now"])), style):
             click.echo(line)
     if listed["more"]:
-        click.echo("There are more; --limit shows them.")
+        more = "There are more; --limit shows them."
+        click.echo(more if limit < LISTED_MAX else "There are more than a list can hold.")
     if not waiting:
         click.echo("Nothing waits.")
 

@@ -193,6 +193,9 @@ class Queue(Protocol):
         `since` is the moment from which on they were submitted.
         """
 
+    def queued(self, limit: int) -> tuple[Task, ...]:
+        """Return the queued rows in the order in which they are claimed, the next first."""
+
     def rearrange(self, change: Rearrange) -> None:
         """Hold every queued row, and keep the priority and position of those that are returned.
 

@@ -173,6 +173,13 @@ class MemoryQueue:
         found.sort(key=lambda each: (each.submitted_at, each.position), reverse=True)
         return tuple(found[:limit])
 
+    def queued(self, limit: int) -> tuple[Task, ...]:
+        """Return the queued rows in the order in which they are claimed, the next first."""
+        with self._kept.lock:
+            found = [each for each in self._kept.tasks.values() if each.state == "queued"]
+        found.sort(key=lambda each: (-each.priority, each.position))
+        return tuple(found[:limit])
+
     def rearrange(self, change: Rearrange) -> None:
         """Hold every queued row, and keep the priority and position of those that are returned."""
         with self._kept.lock:

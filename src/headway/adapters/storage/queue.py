@@ -230,6 +230,10 @@ class SqlQueue:
         text = sql.tasks_in(len(states), *equal)
         return self._read(text, *states, since, *equal.values(), limit)
 
+    def queued(self, limit: int) -> tuple[Task, ...]:
+        """Return the queued rows in the order in which they are claimed, the next first."""
+        return self._read(sql.QUEUED_IN_TURN, limit)
+
     def rearrange(self, change: Rearrange) -> None:
         """Hold every queued row, and keep the priority and position of those that are returned."""
 

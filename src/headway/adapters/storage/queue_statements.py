@@ -102,6 +102,12 @@ MOVE: Final = (
 # The rows that are queued, in an order that is the same for all who hold them.
 QUEUED: Final = f"SELECT {_FIELDS} FROM tasks WHERE state = 'queued' ORDER BY run"  # noqa: S608 - as above
 
+# The queued rows that are next in turn.
+QUEUED_IN_TURN: Final = (
+    f"SELECT {_FIELDS} FROM tasks"  # noqa: S608 - as above
+    " WHERE state = 'queued' ORDER BY priority DESC, position LIMIT ?"
+)
+
 # Give a row another position. Positions are unique: all that move first step out of the way.
 STEP_ASIDE: Final = "UPDATE tasks SET position = -position WHERE run = ?"
 REPOSITION: Final = "UPDATE tasks SET priority = ?, position = ?, updated_at = ? WHERE run = ?"
