@@ -7,6 +7,7 @@ only plain values travel.
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,6 +71,8 @@ WORKER_RUNS_DEFAULT: Final = 3
 RUNS_AT_ONCE_MAX: Final = 10_000
 GRACE_SECONDS_DEFAULT: Final = 30
 GRACE_SECONDS_MAX: Final = 86_400
+# What others keep a secret in; a name that ends in FILE, say, holds where one is.
+SECRET_NAME: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)$", re.IGNORECASE)
 TOKEN_LENGTH_MIN: Final = 16
 DATABASE_SCHEMES: Final = ("postgresql", "postgres")
 
@@ -121,6 +124,13 @@ class Settings:
     engine_token: str | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return all that must not stand in a message, as far as it is known here."""
+        password = unquote(urlsplit(self.database_url or "").password or "")
+        named = (text for name, text in self.environment.items() if SECRET_NAME.search(name))
+        return tuple(filter(None, (self.token, self.engine_token, password, *named)))
 
 
 def process_settings() -> Settings:

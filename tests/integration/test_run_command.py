@@ -1,14 +1,18 @@
 """`headway run` and `headway runs` as people call them, on a real repository."""
 
 import json
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from headway.bootstrap import DATABASE_NAME
 from tests.support.crashed_runs import git
 from tests.support.patience import SECONDS_MAX
 from tests.support.run_home import RUN, Home
@@ -90,6 +94,39 @@ def test_a_run_tells_its_steps_and_ends_as_one_commit_on_its_branch(home: Home) 
     shown = json.loads(home.here("runs", "show", listed["run"], "--json").stdout)
     assert (shown["outcome"]["kind"], shown["step"]["number"]) == ("success", 2)
     assert home.here("verify").returncode == 0
+
+
+def test_a_run_tells_what_its_tools_do_in_one_line_that_holds_no_secret(home: Home) -> None:
+    command = "printf '\\e[31m'\\necho s3cret-of-mine https://me:pw@host/x {long}"
+    home.script.write_text(
+        "turns:\n"
+        "  - name: all\n"
+        "    calls:\n"
+        f'      - bash: {{command: "{command.format(long="and so on " * 20)}"}}\n'
+        "      - write_file: {path: new.txt, content: s3cret-of-mine}\n"
+        "      - grep: {pattern: 'a . b', path: calc.py}\n"
+        "      - read_file: {path: none.txt}\n"
+    )
+    home.environment["OPENAI_API_KEY"] = "s3cret-of-mine"
+    ran = home.call(*RUN, "--model", f"scripted:{home.script}")
+    begun = "printf ' [31m' echo *** https://***@host/x and so"
+    tools = [line for line in ran.stderr.splitlines() if line.startswith("  ")]
+    assert re.fullmatch(rf"  bash ok, \d\.\d s: {re.escape(begun)}.*\u2026", tools[0]), tools[0]
+    assert len(tools[0]) <= 80
+    told = [re.sub(r"\d\.\d s", "-", line) for line in tools[1:4]]
+    assert told == [
+        "  write_file ok, -: new.txt",
+        "  grep ok, -: a . b",
+        "  read_file failed, -: none.txt",
+    ]
+    log = home.call("runs", "log", home.listed()[0]["run"]).stdout
+    assert f"bash begins: {begun}" in log
+    assert "write_file begins: new.txt" in log
+    begins = [line for line in log.splitlines() if " begins: " in line]
+    assert all(len(line) <= 100 and "s3cret" not in line for line in begins + tools)
+    with closing(sqlite3.connect(home.folder / "home" / DATABASE_NAME)) as store, store:
+        store.execute("DELETE FROM blobs")
+    assert "write_file begins\n" in home.call("runs", "log", home.listed()[0]["run"]).stdout
 
 
 def test_a_run_that_nobody_listens_to_goes_on(home: Home) -> None:

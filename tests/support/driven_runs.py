@@ -81,7 +81,7 @@ def driven(
     held = claim_run(runs, RUN)
     assert held is not None
 
-    def tell(now: Conversation, _: RunEvent) -> None:
+    def tell(now: Conversation, *_: object) -> None:
         if kill_at and now.version >= kill_at:
             raise Killed
 

@@ -26,7 +26,7 @@ from headway.bootstrap import crew_for, model_named, open_work
 from headway.config import Settings, process_settings
 from headway.domain.ids import RunId
 from headway.domain.runs.conversation import Conversation
-from headway.domain.runs.events import RunEvent, WorktreePlanned
+from headway.domain.runs.events import WorktreePlanned
 from headway.domain.runs.messages import ToolCall, ToolResult, ToolSpec
 from headway.domain.runs.outcomes import kind_of
 from headway.ports.models import Model
@@ -123,7 +123,7 @@ class Process:
             place=WatchedPlace(crew.place, effects),
         )
 
-    def event(self, now: Conversation, _: RunEvent) -> None:
+    def event(self, now: Conversation, *_: object) -> None:
         self.moment.event(now.version)
 
     def submitted(self, runs: Runs, name: str) -> Task:
@@ -165,7 +165,7 @@ class Process:
             bell=bell,
             crew=lambda held: self.crew(runs, held),
             say=lambda run, text: print(run, text, flush=True),  # noqa: T201 - as above
-            tell=lambda _, now, event: self.event(now, event),
+            tell=lambda _, now, event, call: self.event(now, event, call),
             bounds=Bounds(here=RUNS_AT_ONCE),
             grace_seconds=0,
         )

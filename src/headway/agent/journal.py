@@ -16,14 +16,16 @@ from headway.application.record_turn import record_turn, refresh_run
 from headway.application.runs import Held, Runs
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import RunEnded, RunEvent
+from headway.domain.runs.messages import ToolCall
 from headway.domain.runs.outcomes import Outcome
 from headway.ports.ledger import Blob
 
 HEARTBEATS_AT_ONCE: Final = 8
 _THREADS: Final = RunVar[CapacityLimiter]("headway_heartbeat_threads")
 
-# Is told each event after it was recorded, with the conversation as it is then.
-Teller: TypeAlias = Callable[[Conversation, RunEvent], None]
+# Is told each event after it was recorded, with the conversation as it is then, and with the tool
+# call that it came of, if any: what the events themselves say of that is a digest.
+Teller: TypeAlias = Callable[[Conversation, RunEvent, ToolCall | None], None]
 
 
 class Journal:
@@ -51,13 +53,18 @@ class Journal:
         """Return what was said and done so far."""
         return self._held.conversation
 
-    async def record(self, *events: RunEvent, blobs: tuple[Blob, ...] = ()) -> None:
-        """Record events; what follows from them may be done once this has returned."""
+    async def record(
+        self, *events: RunEvent, blobs: tuple[Blob, ...] = (), call: ToolCall | None = None
+    ) -> None:
+        """Record events; what follows from them may be done once this has returned.
+
+        `call` is what they came of, for whoever is told.
+        """
         async with self._turn:
             write = partial(record_turn, self.runs, self._held, *events, blobs=blobs)
             self._held = await run_sync(write)
         for event in events:
-            self._tell(self.conversation, event)
+            self._tell(self.conversation, event, call)
         await self._assure()
 
     async def refresh(self) -> None:
@@ -70,7 +77,7 @@ class Journal:
         """Record how the run ended."""
         async with self._turn:
             self._held = await run_sync(end_run, self.runs, self._held, outcome)
-        self._tell(self.conversation, RunEnded(outcome=outcome))
+        self._tell(self.conversation, RunEnded(outcome=outcome), None)
 
     async def rest(self, outcome: Outcome) -> bool:
         """Record that the run rests; False when others said something first: that is taken in."""
@@ -78,7 +85,7 @@ class Journal:
             self._held = await run_sync(rest_run, self.runs, self._held, outcome)
         if self.conversation.outcome is None:
             return False
-        self._tell(self.conversation, RunEnded(outcome=outcome))
+        self._tell(self.conversation, RunEnded(outcome=outcome), None)
         return True
 
     async def prolong(self) -> None:

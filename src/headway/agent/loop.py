@@ -28,7 +28,7 @@ from headway.domain.runs.acting import (
     next_action,
 )
 from headway.domain.runs.events import CallAsked, ChangesCommitted, ToolEnded, ToolStarted
-from headway.domain.runs.messages import ToolResult
+from headway.domain.runs.messages import ToolCall, ToolResult
 from headway.domain.runs.outcomes import Failed, Outcome, Success
 
 LOOK_SECONDS: Final = 0.5
@@ -117,7 +117,7 @@ class Loop:
         assert said is not None
         reply = await self._memory.reply(said.reply)
         call = next(call for call in reply.calls if call.id == asked.id)
-        await self._journal.record(ToolStarted(call=call.id))
+        await self._journal.record(ToolStarted(call=call.id), call=call)
         began = anyio.current_time()
         try:
             result = cut_call(reply, call, self._crew.model.traits) or await self._tools.run(call)
@@ -126,12 +126,12 @@ class Loop:
             return Failed(reason="tool_fatal", message=message)
         if reply.answered and result.failed:
             result = replace(result, text=f"{NOT_TAKEN}\n{result.text}")
-        await self._ended(result, round((anyio.current_time() - began) * 1_000))
+        await self._ended(call, result, round((anyio.current_time() - began) * 1_000))
         if result.failed and not await self._crew.place.is_there(self._planned):
             return await gone(self._planned, self._crew.place)
         return None
 
-    async def _ended(self, result: ToolResult, duration_ms: int) -> None:
+    async def _ended(self, call: ToolCall, result: ToolResult, duration_ms: int) -> None:
         text = text_blob(result.text)
         whole = text_blob(result.whole) if result.whole is not None else None
         ended = ToolEnded(
@@ -143,4 +143,5 @@ class Loop:
         )
         news = moved(self._journal.conversation, await self._crew.engine.current())
         blobs = (text, whole) if whole else (text,)
-        await self._journal.record(ended, *events_of(news), blobs=(*blobs, *blobs_of(news)))
+        blobs = (*blobs, *blobs_of(news))
+        await self._journal.record(ended, *events_of(news), blobs=blobs, call=call)

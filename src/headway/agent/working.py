@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 from anyio import CancelScope, CapacityLimiter
@@ -32,6 +32,7 @@ from headway.domain.ids import RunId
 from headway.domain.runs.acting import Stop, brought_to, next_action
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import RunEvent
+from headway.domain.runs.messages import ToolCall
 from headway.domain.runs.outcomes import Cancelled, Failed, Outcome, in_words, is_rest
 from headway.ports.models import KEY_MISSING
 from headway.ports.queue import Bell, LeaseLost
@@ -41,6 +42,10 @@ STORE_SECONDS: Final = 1.0  # between two tries while the store, or an engine, i
 MESSAGE_MAX: Final = 2_000
 
 logger = logging.getLogger(__name__)
+
+
+# Is told as `journal.Teller` is, and of which run.
+Teller: TypeAlias = Callable[[RunId, Conversation, RunEvent, ToolCall | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class Means:
     bell: Bell
     crew: Callable[[Held], Crew]
     say: Callable[[RunId | None, str], None]
-    tell: Callable[[RunId, Conversation, RunEvent], None]
+    tell: Teller
     bounds: Bounds
     grace_seconds: float
 
@@ -220,9 +225,9 @@ class Worker:
     async def _outcome(self, driven: _Driven) -> Outcome | None:
         means, held = self._means, driven.held
 
-        def tell(now: Conversation, event: RunEvent) -> None:
+        def tell(now: Conversation, event: RunEvent, call: ToolCall | None) -> None:
             driven.now = now
-            means.tell(held.run, now, event)
+            means.tell(held.run, now, event, call)
             if self._drains:
                 self._end_between_turns(driven)
 

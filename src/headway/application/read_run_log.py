@@ -8,7 +8,9 @@ from headway.application.list_runs import state_of
 from headway.application.naming_runs import named_run
 from headway.application.requests import Json, Reply
 from headway.application.runs import Runs, text_of
+from headway.domain.errors import Fault
 from headway.domain.ids import Digest
+from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import (
     ModelReplied,
     RunEvent,
@@ -18,6 +20,7 @@ from headway.domain.runs.events import (
     ToolEnded,
 )
 from headway.domain.runs.messages import Reply as Said
+from headway.domain.runs.messages import ToolCall
 from headway.domain.values import Value
 from headway.ports.queue import RunRecorded
 
@@ -68,6 +71,16 @@ def event_text(runs: Runs, event: RunEvent) -> str | None:
             return _said(runs, name)
         case _:
             return None
+
+
+def asked_call(runs: Runs, now: Conversation, call: str) -> ToolCall | None:
+    """Return a call of the last reply, with its arguments; None where they cannot be read."""
+    assert now.said is not None, "a call is one of a reply"
+    try:
+        said = msgspec.json.decode(runs.engine.ledger.blob(now.said.reply), type=Said)
+    except Fault:  # the line is told without it, and `headway verify` says what is wrong
+        return None
+    return next((each for each in said.calls if each.id == call), None)
 
 
 def _said(runs: Runs, name: Digest) -> str:

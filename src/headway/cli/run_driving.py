@@ -18,7 +18,6 @@ from headway.cli.options import print_json
 from headway.cli.refusing import Refusal, envelope
 from headway.cli.run_drawing import end_lines
 from headway.cli.run_exits import EXIT_CODES, EXIT_ELSEWHERE, EXIT_STOPPED
-from headway.cli.run_lines import line_of
 from headway.cli.run_progress import REDRAWN_SECONDS, Progress
 from headway.cli.stop_signals import StopSignals
 from headway.cli.terminal import output_style, remark
@@ -26,8 +25,7 @@ from headway.cli.user_name import user_name
 from headway.config import Settings
 from headway.domain.errors import Fault
 from headway.domain.ids import RunId
-from headway.domain.runs.conversation import Conversation
-from headway.domain.runs.events import RunEvent, RunSubmitted
+from headway.domain.runs.events import RunSubmitted
 from headway.domain.runs.outcomes import Outcome, Paused, kind_of
 from headway.ports.models import Model
 from headway.ports.queue import LeaseLost
@@ -69,7 +67,7 @@ def drive_here(  # noqa: PLR0913 - what a run is driven with
     `signals` are held since before the run was claimed.
     """
     keep_to_itself()
-    progress = Progress(settings.environment, held.conversation)
+    progress = Progress(settings, held.conversation)
     if held.conversation.recovered:
         line = f"{held.run} recovered by another worker (claim {held.fence})"
         progress.show(held.conversation, line)
@@ -124,9 +122,6 @@ async def _until_stopped(
     outcome: Outcome | None = None
     failure: Fault | None = None
 
-    def tell(now: Conversation, event: RunEvent) -> None:
-        progress.show(now, line_of(now, event))
-
     async with anyio.create_task_group() as group:
 
         async def watch() -> None:
@@ -141,7 +136,7 @@ async def _until_stopped(
         group.start_soon(watch)
         group.start_soon(redraw)
         try:
-            outcome = await drive(runs, held, crew, tell)
+            outcome = await drive(runs, held, crew, progress.tell)
         except Fault as fault:  # out of the group, as itself
             failure = fault
         group.cancel_scope.cancel()

@@ -4,8 +4,9 @@ from typing import Final, assert_never
 
 import msgspec
 
+from headway.cli.run_calls import with_target
 from headway.cli.safe_text import one_line
-from headway.cli.style import counted
+from headway.cli.style import Style, counted
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import (
     AbortAsked,
@@ -37,6 +38,7 @@ from headway.domain.runs.limits import Spent
 from headway.domain.runs.outcomes import in_words
 
 MILLIONTH: Final = 1_000_000
+PLAIN: Final = Style()
 LEFT_OUT: Final = "uncommitted change"
 _WISHES = {
     RunSteered: "steers",
@@ -45,8 +47,13 @@ _WISHES = {
 }
 
 
-def line_of(now: Conversation, event: RunEvent) -> str | None:
-    """Return the line of an event, None for one that is nobody's concern."""
+def line_of(
+    now: Conversation, event: RunEvent, style: Style = PLAIN, target: str = ""
+) -> str | None:
+    """Return the line of an event, None for one that is nobody's concern.
+
+    `target` is what the tool call is about that the event came of; it is cut to the width.
+    """
     match event:
         case WorktreePlanned(path=path, branch=branch, left_out=left_out):
             where = f"worktree {path}" + (f", branch {branch}" if branch else " (in place)")
@@ -56,7 +63,7 @@ def line_of(now: Conversation, event: RunEvent) -> str | None:
         case ModelReplied() | ModelErred():
             return _model_line(now, event)
         case ToolStarted() | ToolEnded():
-            return _tool_line(now, event)
+            return _tool_line(now, event, style, target)
         case RunSteered() | AbortAsked() | PauseAsked():
             return f"{event.by} {_WISHES[type(event)]}"
         case GateReached(gate=gate):
@@ -69,8 +76,11 @@ def line_of(now: Conversation, event: RunEvent) -> str | None:
             return None
 
 
-def log_line(now: Conversation, event: RunEvent) -> str:
-    """Return the line of any event; `now` is the conversation after it."""
+def log_line(now: Conversation, event: RunEvent, style: Style = PLAIN, target: str = "") -> str:
+    """Return the line of any event; `now` is the conversation after it.
+
+    `target` is what the tool call is about that begins; it is cut to the width.
+    """
     match event:
         case RunSubmitted(workflow_id=workflow, model=model):
             return one_line(f"submitted: {workflow}, {model}")
@@ -83,7 +93,7 @@ def log_line(now: Conversation, event: RunEvent) -> str:
         case ModelAsked(turn=turn):
             return f"turn {turn}: the model is asked"
         case ToolStarted(call=call):
-            return f"  {one_line(_call_name(now, call))} begins"
+            return with_target(f"  {one_line(_call_name(now, call))} begins", target, style)
         case TextTold(origin=origin):
             return f"told: {origin}"
         case RunEnded(outcome=outcome):
@@ -148,12 +158,15 @@ def _model_line(now: Conversation, event: ModelReplied | ModelErred) -> str:
     )
 
 
-def _tool_line(now: Conversation, event: ToolStarted | ToolEnded) -> str | None:
+def _tool_line(
+    now: Conversation, event: ToolStarted | ToolEnded, style: Style, target: str
+) -> str | None:
     if isinstance(event, ToolStarted):
         return None
     name = _call_name(now, event.call)
     how = "failed" if event.failed else "ok"
-    return f"  {one_line(name)} {how}, {event.duration_ms / 1_000:.1f} s"
+    line = f"  {one_line(name)} {how}, {event.duration_ms / 1_000:.1f} s"
+    return with_target(line, target, style)
 
 
 def _call_name(now: Conversation, call: str) -> str:

@@ -1,13 +1,14 @@
 """`headway runs`: what runs there are, how far they are, and what is going on in them."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import click
 
 from headway.application.list_runs import STATES, RunFilter, RunState, list_runs, told_row
 from headway.application.naming_runs import named_run
-from headway.application.read_run_log import event_text, told_line
+from headway.application.read_run_log import asked_call, event_text, told_line
 from headway.application.runs import Runs
 from headway.application.show_run import show_run
 from headway.bootstrap import open_runs
@@ -16,6 +17,7 @@ from headway.cli.listed import A_RUN
 from headway.cli.opening import told
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
 from headway.cli.refusing import Refusal
+from headway.cli.run_calls import target_of
 from headway.cli.run_drawing import list_lines, show_lines
 from headway.cli.run_exits import EXIT_CODES, WATCH_WORDS
 from headway.cli.run_lines import log_line
@@ -26,6 +28,7 @@ from headway.cli.safe_text import shown as safe
 from headway.cli.terminal import output_style
 from headway.config import process_settings
 from headway.domain.runs.conversation import Conversation, evolve
+from headway.domain.runs.events import RunEvent, ToolStarted
 from headway.ports.queue import RunRecorded
 
 INDENT = " " * 10
@@ -202,14 +205,20 @@ def _shower(runs: Runs, *, full: bool, as_json: bool) -> Shown:
     def as_object(_: Conversation, recorded: RunRecorded) -> None:
         click.echo(json.dumps(told_line(runs, recorded, texts=full)))
 
-    days: list[date] = []
+    settings, days = process_settings(), list[date]()
+    style = output_style(settings.environment)
+    style = replace(style, width=style.width - len(INDENT))
+
+    def line_told(now: Conversation, event: RunEvent) -> str:
+        call = asked_call(runs, now, event.call) if isinstance(event, ToolStarted) else None
+        return log_line(now, event, style, target_of(call, settings.secrets) if call else "")
 
     def as_line(now: Conversation, recorded: RunRecorded) -> None:
         at = datetime.fromtimestamp(recorded.recorded_at / 1_000, UTC)
         if at.date() not in days:
             days.append(at.date())
             click.echo(f"{at:%Y-%m-%d}, in UTC")
-        click.echo(f"{at:%H:%M:%S}  {log_line(now, recorded.event)}")
+        click.echo(f"{at:%H:%M:%S}  {line_told(now, recorded.event)}")
         text = event_text(runs, recorded.event) if full else None
         for line in safe(text).splitlines() if text else ():
             click.echo(f"{INDENT}{line}".rstrip())

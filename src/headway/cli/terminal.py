@@ -36,6 +36,12 @@ def terminal_width(place: TextIO) -> int:
         return WIDTH_DEFAULT
 
 
+def remark_style(taken: int = 0) -> Style:
+    """Return the style for stderr, of whose width so many cells are taken; it has no colour."""
+    width = terminal_width(sys.stderr) - taken
+    return Style(width=width, unicode=_can_show("\u00b7\u2026", sys.stderr.encoding), colour=False)
+
+
 def remark(text: str, *, nl: bool = True) -> None:
     """Print to stderr what goes on; where nobody can read it any more, the work goes on unheard.
 

@@ -12,20 +12,22 @@ import anyio
 import click
 
 from headway.agent.crew import Crew
-from headway.agent.working import Bounds, Means, Worker
+from headway.agent.working import Bounds, Means, Teller, Worker
 from headway.application.runs import Held
 from headway.bootstrap import crew_for, keep_to_itself, model_named, open_work
 from headway.cli.engine_options import Asked, engine_options, with_engine
 from headway.cli.opening import told
 from headway.cli.options import examples, exit_words
 from headway.cli.refusing import Refusal
+from headway.cli.run_calls import JOINT, target_of
 from headway.cli.run_lines import line_of
 from headway.cli.safe_text import one_line
-from headway.cli.terminal import remark
+from headway.cli.terminal import remark, remark_style
 from headway.config import Settings, process_settings
 from headway.domain.ids import RunId
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import RunEvent
+from headway.domain.runs.messages import ToolCall
 
 NAME_CHARACTERS: Final = 13  # task_ and enough of the rest to name a run
 LOG_FORMAT: Final = "%(levelname)s %(name)s: %(message)s"
@@ -106,7 +108,7 @@ async def _work(settings: Settings, until_idle: bool, until_stdin_ends: bool) ->
                 bell=bell,
                 crew=crew,
                 say=_say,
-                tell=_tell,
+                tell=_teller(settings.secrets),
                 bounds=bounds,
                 grace_seconds=settings.grace_seconds,
             )
@@ -143,12 +145,18 @@ async def _heed_stdin(worker: Worker) -> None:
             return
 
 
-def _tell(run: RunId, now: Conversation, event: RunEvent) -> None:
-    line = line_of(now, event)
-    if line is not None:
-        _say(run, line)
+def _teller(secrets: tuple[str, ...]) -> Teller:
+    """Return what tells an event of a run, with these secrets masked in what its call is about."""
+
+    def tell(run: RunId, now: Conversation, event: RunEvent, call: ToolCall | None) -> None:
+        style = remark_style(NAME_CHARACTERS + len(JOINT))
+        line = line_of(now, event, style, target_of(call, secrets) if call else "")
+        if line is not None:
+            _say(run, line)
+
+    return tell
 
 
 def _say(run: RunId | None, text: str) -> None:
     name = "worker" if run is None else run[:NAME_CHARACTERS]
-    remark(f"{name}: {one_line(text)}")
+    remark(f"{name}{JOINT}{one_line(text)}")

@@ -227,7 +227,7 @@ def test_a_pause_does_not_wait_for_a_model_that_is_to_be_asked_again_much_later(
     async def main() -> None:
         waits = anyio.Event()
 
-        def tell(_: Conversation, event: RunEvent) -> None:
+        def tell(_: Conversation, event: RunEvent, _call: ToolCall | None) -> None:
             if isinstance(event, ModelErred):
                 waits.set()
 

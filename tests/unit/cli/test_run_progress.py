@@ -23,7 +23,7 @@ NOW = Conversation(
 
 
 def test_a_wide_line_says_all() -> None:
-    assert status_line(NOW, 65, 100) == (
+    assert status_line(NOW, 65, Style()) == (
         "step 2 of 5: Mend [31mit \u00b7 turn 3 \u00b7 bash \u00b7 1,250 tokens \u00b7 $0.0042+ "
         "\u00b7 1:05"
     )
@@ -31,7 +31,7 @@ def test_a_wide_line_says_all() -> None:
 
 @pytest.mark.parametrize("width", range(1, 90))
 def test_no_line_is_wider_than_the_terminal_and_the_step_is_left_out_last(width: int) -> None:
-    line = status_line(NOW, 65, width)
+    line = status_line(NOW, 65, Style(width=width))
     assert cells(line) <= width
     step = "step 2 of 5"
     assert line.startswith(step) if width > len(step) else step.startswith(line[:-1])
@@ -45,15 +45,23 @@ def test_money_says_what_has_no_price_and_never_that_it_cost_nothing(
     money: int, unpriced: int, told: str
 ) -> None:
     now = replace(NOW, spent=Spent(turns=3, money=money, unpriced=unpriced))
-    assert f" {told} " in status_line(now, 65, 100)
+    assert f" {told} " in status_line(now, 65, Style())
+
+
+def test_a_line_says_what_the_call_that_runs_is_about_where_there_is_room() -> None:
+    told = "python3 -m unittest -v " + "tests." * 20
+    line = status_line(NOW, 65, Style(width=120), told)
+    assert "\u00b7 bash: python3 -m unittest -v tests.tests" in line
+    assert "\u2026 \u00b7 1,250 tokens" in line
+    assert status_line(NOW, 65, Style(width=80), told) == status_line(NOW, 65, Style(width=80))
 
 
 def test_what_goes_on_is_told_where_no_tool_runs() -> None:
     calm = replace(NOW, calls=())
-    assert "thinking" in status_line(replace(calm, asked=True), 0, 100)
-    assert "turn 4" in status_line(replace(calm, asked=True), 0, 100)
-    assert "preparing" in status_line(Conversation(), 0, 100)
-    assert status_line(calm, 0, 100, unicode=False).isascii()
+    assert "thinking" in status_line(replace(calm, asked=True), 0, Style())
+    assert "turn 4" in status_line(replace(calm, asked=True), 0, Style())
+    assert "preparing" in status_line(Conversation(), 0, Style())
+    assert status_line(calm, 0, Style(unicode=False)).isascii()
 
 
 @pytest.mark.parametrize(

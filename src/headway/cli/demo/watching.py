@@ -3,13 +3,13 @@
 Everything told here stands in the ledger; what the model was shown is read from its blobs.
 """
 
-from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
 
 from headway.application.runs import Runs, text_of
 from headway.cli.demo.telling import Teller
+from headway.cli.run_calls import arguments_of
 from headway.domain.ids import Digest, RunId
 from headway.domain.runs.conversation import Conversation, evolve
 from headway.domain.runs.events import (
@@ -26,7 +26,6 @@ from headway.domain.runs.events import (
 )
 from headway.domain.runs.messages import Reply, ToolCall
 from headway.domain.runs.outcomes import Success, in_words
-from headway.domain.values import Json
 
 HAND_IN: Final = "complete_step"
 COMMAND: Final = "bash"
@@ -35,8 +34,6 @@ EXAMPLE: Final = " Example: "  # what follows is for the model, and long
 SAID_LINES_MAX: Final = 3
 OUTPUT_LINES_MAX: Final = 2
 REFUSAL_LINES_MAX: Final = 4
-
-Arguments: TypeAlias = Mapping[str, Json]
 
 
 class Watcher:
@@ -107,7 +104,7 @@ class Watcher:
             self._teller.tells("model", " ".join(reply.text.split()), "", SAID_LINES_MAX)
 
     def _started(self, call: ToolCall) -> None:
-        arguments = _arguments(call)
+        arguments = arguments_of(call)
         command = arguments.get("command")
         if call.name == COMMAND and isinstance(command, str):
             self._teller.says("model", [f"$ {' '.join(command.split())}"], "cyan")
@@ -130,11 +127,3 @@ class Watcher:
             self._teller.tells("headway", f"accepted and safe on disk, {took}", "green")
         elif call.name == COMMAND or event.failed:
             self._teller.says("", lines[-OUTPUT_LINES_MAX:], "yellow" if event.failed else "dim")
-
-
-def _arguments(call: ToolCall) -> Arguments:
-    """Return the arguments of a call; none where a model sent what is no JSON object."""
-    try:
-        return msgspec.json.decode(call.arguments, type=dict[str, Json])
-    except msgspec.DecodeError:
-        return {}
