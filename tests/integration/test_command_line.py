@@ -231,6 +231,34 @@ def test_a_home_that_cannot_be_had_is_a_problem_with_what_to_do(
     assert "HEADWAY_HOME" in found["remedy"]
 
 
+def test_a_home_without_a_session_says_how_one_is_begun(tmp_path: Path) -> None:
+    home = tmp_path / "none"
+    for _ in range(2):  # before there is a store, and then
+        assert "`headway run` or an MCP client begins one" in run(home, "status").stdout
+        assert run(home, "sessions", "list").returncode == 0
+    assert home.exists()
+
+
+@pytest.mark.parametrize(
+    ("about", "shown"),
+    [
+        ("One line,\nand another.\n\nThe end.\n", "One line, and another.\n\nThe end.\n"),
+        ("It has\n- a list\n- of two.\n", "It has\n- a list\n- of two.\n"),
+        ("```\nfirst\nsecond\n```\n", "```\nfirst\nsecond\n```\n"),
+    ],
+)
+def test_what_a_workflow_is_about_flows_to_the_width_but_for_lists_and_code(
+    home: Path, about: str, shown: str
+) -> None:
+    step: Json = {"id": "s", "title": "S", "prompt": "Do."}
+    mine: Json = {"id": "acme.mine", "name": "Mine", "description": "d", "version": "1.0.0"}
+    assert isinstance(mine, dict)
+    (home / "workflows").mkdir()
+    file = home / "workflows" / "mine.json"
+    file.write_text(json.dumps({**mine, "about": about, "steps": [step]}), "utf-8")
+    assert f"\n\n{shown}\nSteps" in run(home, "workflows", "show", "acme.mine").stdout
+
+
 def test_a_file_that_is_no_store_is_a_problem_and_stays_as_it_is(home: Path) -> None:
     (home / DATABASE_NAME).write_bytes(b"not a database, " * 100)
     found = document(home, "doctor", code=1)

@@ -292,6 +292,15 @@ def test_the_queue_is_looked_at_and_moved(home: Home) -> None:
     assert "has ended: success" in ended.stderr
 
 
+def test_whoever_speaks_to_a_run_that_rests_is_told_how_it_goes_on(home: Home) -> None:
+    run = dispatch(home)
+    assert "headway runs resume" not in home.ask("runs", "steer", run, "Hello").stdout
+    assert home.run("--turns", "1").returncode == 5
+    resting = next(each["run"] for each in home.listed() if each["state"] == "resting")
+    told = home.ask("runs", "steer", resting, "Hello").stdout
+    assert f"It rests; it goes on with: headway runs resume {resting}" in told
+
+
 def test_in_a_queue_of_any_length_the_next_is_listed_first(home: Home) -> None:
     first = dispatch(home)
     with closing(sqlite3.connect(home.folder / "home" / DATABASE_NAME)) as store, store:

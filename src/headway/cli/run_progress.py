@@ -69,7 +69,7 @@ class Progress:
 def status_line(now: Conversation, seconds: float, style: Style, target: str = "") -> str:
     """Return how a run stands, in at most the cells of a terminal that `style` has.
 
-    `target` is what the call that runs is about.
+    `target` is what the newest call is about; it is told while that runs.
     """
     step = f"step {now.step.number} of {now.step.total}" if now.step else "preparing"
     told = {
@@ -81,7 +81,9 @@ def status_line(now: Conversation, seconds: float, style: Style, target: str = "
         "elapsed": f"{int(seconds) // SECONDS_A_MINUTE}:{int(seconds) % SECONDS_A_MINUTE:02}",
     }
     title = f": {one_line(now.step.title)}" if now.step else ""
-    doing = with_target(told["doing"], target, replace(style, width=DOING_CELLS_MAX))
+    running = any(call.state == "running" for call in now.calls)
+    about = target if running else ""
+    doing = with_target(told["doing"], about, replace(style, width=DOING_CELLS_MAX))
     titled = told | {"step": step + title}
     shorter = [titled | {"doing": doing}, told | {"doing": doing}, titled, told]
     for name in LEAST_FIRST:

@@ -9,7 +9,7 @@ import click
 
 from headway.application.abort_run import abort_run
 from headway.application.list_runs import told_row, told_submitted
-from headway.application.naming_runs import named_run
+from headway.application.naming_runs import exact_run, named_run
 from headway.application.pause_run import pause_run
 from headway.application.record_run import record_run
 from headway.application.resume_run import resume_run
@@ -47,7 +47,10 @@ def steer_command(run: str, text: str, by: str | None) -> None:
         with open_runs(settings) as runs:
             said = sys.stdin.read() if text == STDIN else text
             named = steer_run(runs, run, said, by or user_name(settings))
+            rests = exact_run(runs, named).state == "resting"
     click.echo(f"The run {named} hears it with its next turn.")
+    if rests:
+        click.echo(f"It rests; it goes on with: headway runs resume {named}")
 
 
 @click.command(

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
+# A line break within a paragraph: what follows is neither blank, indented, a list nor a heading.
+_BROKEN: Final = re.compile(r"(?<=\S)\n(?=[^\s\-*+#>|`\d])")
 _UNSHOWN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
@@ -45,6 +47,12 @@ def wrapped(text: object, width: int) -> Iterator[str]:
                 row, gap = indent, ""
             row += gap + word
         yield row.rstrip()
+
+
+def flowing(text: object) -> str:
+    """Return a text with the lines of each paragraph joined; one that holds code is left alone."""
+    told = shown(text)
+    return told if "```" in told else _BROKEN.sub(" ", told)
 
 
 def moment(ms: int) -> str:

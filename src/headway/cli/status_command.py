@@ -29,6 +29,7 @@ NAME_WIDTH: Final = 10
 MINUTE_CHARACTERS: Final = len("2026-01-01T00:00")
 ID_CHARACTERS: Final = 13  # sess_ and enough of the rest to name one
 UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB")
+NO_SESSION: Final = "none; `headway run` or an MCP client begins one: see `headway demo`"
 
 
 @click.command("status", epilog=examples("headway status", "headway status --json"))
@@ -74,10 +75,7 @@ def _facts(status: HomeStatus) -> Iterator[tuple[str, str]]:
     assert store is not None
     if store.schema is None:
         yield "store", f"none yet at {store.place} ({store.product})"
-        yield (
-            "sessions",
-            "none; `headway run` or an MCP client begins one: see `headway demo`",
-        )
+        yield "sessions", NO_SESSION
         return
     size = f", {_size(store.size_bytes)}" if store.size_bytes is not None else ""
     yield "store", f"{store.place}{size} ({store.product})"
@@ -129,7 +127,7 @@ def _server(server: ServerStatus | None) -> str:
 def _sessions(store: StoreFacts) -> str:
     total = sum(store.sessions.values())
     parts = [f"{count:,} {status.replace('_', ' ')}" for status, count in store.sessions.items()]
-    return f"{total:,}: {', '.join(parts)}" if total else "none"
+    return f"{total:,}: {', '.join(parts)}" if total else NO_SESSION
 
 
 def _latest(summary: SessionSummary) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from headway.application.requests import Json, Reply
-from headway.cli.safe_text import one_line, wrapped
+from headway.cli.safe_text import flowing, one_line, wrapped
 from headway.cli.style import WIDTH_MIN, Style, fitted
 
 INDENT: Final = "   "
@@ -26,7 +26,7 @@ def workflow_lines(shown: Reply, style: Style) -> Iterator[str]:
     for text in (compiled["description"], compiled["about"]):
         if text:
             yield ""
-            yield from wrapped(str(text).rstrip(), width)
+            yield from wrapped(flowing(text).rstrip(), width)
     yield ""
     yield style.paint("Steps", "bold")
     for line in _outline(compiled["outline"], 1):

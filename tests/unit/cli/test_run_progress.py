@@ -54,6 +54,8 @@ def test_a_line_says_what_the_call_that_runs_is_about_where_there_is_room() -> N
     assert "\u00b7 bash: python3 -m unittest -v tests.tests" in line
     assert "\u2026 \u00b7 1,250 tokens" in line
     assert status_line(NOW, 65, Style(width=80), told) == status_line(NOW, 65, Style(width=80))
+    ended = replace(NOW, calls=(replace(CALL, state="ended"),))
+    assert status_line(ended, 65, Style(width=120), told) == status_line(ended, 65, Style())
 
 
 def test_what_goes_on_is_told_where_no_tool_runs() -> None:
