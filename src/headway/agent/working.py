@@ -236,7 +236,7 @@ class Worker:
             return "was taken by another worker; nothing more was written here"
         provider = driven.submitted.provider
         if self._bars.stopped(provider, held.run, outcome):
-            self._means.say(None, _leaving_alone(provider, held.run))
+            self._means.say(None, _leaving_alone(provider, held.run, outcome))
         return in_words(outcome)
 
     async def _outcome(self, driven: _Driven) -> Outcome | None:
@@ -321,10 +321,11 @@ class Worker:
             driven.scope.cancel()
 
 
-def _leaving_alone(provider: str, run: RunId) -> str:
+def _leaving_alone(provider: str, run: RunId, outcome: Outcome) -> str:
+    resumed = f", or until {run} is resumed" if is_rest(outcome) else ""
     return (
-        f"Claims no more runs of {provider} for {BARRED_MS // 60_000} minutes, or until {run} is "
-        "resumed: what keeps that one from its model keeps them all. Then one of them tries."
+        f"Claims no more runs of {provider} for {BARRED_MS // 60_000} minutes{resumed}: what keeps "
+        "that run from its model would keep them all. Then one of them tries."
     )
 
 

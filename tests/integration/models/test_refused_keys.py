@@ -23,9 +23,9 @@ def placed(folder: Path, **fakes: FakeProvider) -> Place:
     return place
 
 
-def dispatched(place: Place, whose: Provider) -> str:
+def dispatched(place: Place, whose: Provider, *more: str) -> str:
     words = ("dispatch", "two-steps", "--goal", "Make check.py pass", "--model", whose.model)
-    done = place.call(*words)
+    done = place.call(*words, *more)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -66,6 +66,18 @@ def test_a_key_that_is_not_taken_stops_one_run_and_those_of_other_providers_go_o
             "success": 4,
             "paused": 1,
         }, said
+
+
+def test_a_key_that_is_not_set_ends_one_run_of_those_that_are_to_end_then(tmp_path: Path) -> None:
+    place = placed(tmp_path / "place")
+    first, *others = [dispatched(place, ANTHROPIC, "--on-limit", "end") for _ in range(3)]
+    with place.worker("--runs", "1", "--until-idle") as worker:
+        said = worker.ended()
+    listed = place.listed()
+    assert (listed[first]["outcome"], listed[first]["reason"]) == ("error", "credential_missing")
+    assert [listed[run]["state"] for run in others] == ["queued"] * 2
+    assert "Claims no more runs of anthropic for 5 minutes: what keeps" in said
+    assert place.call("doctor").stdout.count("credential_missing") == 0, "nothing rests for it"
 
 
 def test_runs_that_wait_for_a_key_go_on_in_the_same_worker_once_one_of_them_is_resumed(
