@@ -35,8 +35,6 @@ from headway.application.submit_run import SubmitRun, submit_run
 from headway.bootstrap import DATABASE_NAME, crew_for, open_work
 from headway.config import Settings
 from headway.domain.ids import RunId
-from headway.domain.runs.conversation import Conversation
-from headway.domain.runs.events import RunEvent
 from headway.domain.runs.limits import Limits
 from headway.domain.runs.messages import ModelRequest, Reply, ToolCall, ToolResult, ToolSpec
 from headway.domain.values import JsonObject
@@ -296,7 +294,7 @@ class _Watched:
         self._queue.renew(run, fence, ttl_ms)
         self._renewed.setdefault(run, []).append(time.perf_counter())
 
-    def lives(self, run: RunId, _now: Conversation, _event: RunEvent) -> None:
+    def lives(self, run: RunId, *_: object) -> None:
         self._lived[run] = time.perf_counter()
 
     def gaps(self, runs: Sequence[RunId]) -> Iterator[float]:
@@ -313,7 +311,7 @@ def _unheard(_run: RunId | None, _sentence: str) -> None:
     """Say it to nobody."""
 
 
-def _silent(_now: Conversation, _event: RunEvent) -> None:
+def _silent(*_: object) -> None:
     """Tell nobody."""
 
 
