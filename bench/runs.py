@@ -20,6 +20,7 @@ from typing import cast
 import anyio
 import msgspec
 
+from bench.advances import spread
 from bench.figures import Figure
 from bench.machine import settle
 from bench.sizes import Sizes
@@ -160,7 +161,7 @@ class Field:
 
 def measure_runs(settings: Settings, folder: Path, sizes: Sizes) -> Iterator[Figure]:
     """Yield what runs cost in a home of their own."""
-    early, late = sizes.turns
+    _, late = sizes.turns
     steps = late // TURNS_A_STEP + 2
     for count in (1, steps):
         _write_workflow(folder / "workflows", count)
@@ -168,13 +169,14 @@ def measure_runs(settings: Settings, folder: Path, sizes: Sizes) -> Iterator[Fig
     repository = _repository(folder / "runs-repository")
     with open_work(home) as (runs, bell):
         place = Field(home, runs, repository)
-        yield from _turns(place, steps, early, late)
+        yield from _turns(place, steps, sizes)
         yield _first_request(place, sizes)
         yield _at_once(place, bell, sizes)
 
 
-def _turns(place: Field, steps: int, early: int, late: int) -> Iterator[Figure]:
+def _turns(place: Field, steps: int, sizes: Sizes) -> Iterator[Figure]:
     group = "a turn of a run, beside model and tool"
+    early, late = sizes.turns
     database = place.settings.home / DATABASE_NAME
     marks: dict[int, tuple[int, int]] = {}
     spans = Spans()
@@ -184,17 +186,23 @@ def _turns(place: Field, steps: int, early: int, late: int) -> Iterator[Figure]:
             marks[turn] = settle(database), spans.bytes
 
     _drive(place, steps, spans, PlayedModel(spans, pause=pause))
-    again = Spans()
-    _drive(place, steps, again, PlayedModel(again))
-    own = {turn: statistics.median(again.around(turn)) for turn in (early, late)}
-    yield Figure(group=group, name=f"turn {early}", value=own[early], unit="ms", target=OWN_MAX_MS)
-    yield Figure(group=group, name=f"turn {late}", value=own[late], unit="ms")
+    own: list[tuple[float, float]] = []
+    for _ in range(sizes.blocks):
+        again = Spans()
+        _drive(place, steps, again, PlayedModel(again))
+        first, last = (statistics.median(again.around(turn)) for turn in sizes.turns)
+        own.append((first, last))
+    for turn, column, target in ((early, 0, OWN_MAX_MS), (late, 1, None)):
+        took = statistics.median(pair[column] for pair in own)
+        yield Figure(group=group, name=f"turn {turn}", value=took, unit="ms", target=target)
+    ratios = [last / first for first, last in own]
     yield Figure(
         group=group,
         name=f"turn {late} / turn {early}",
-        value=own[late] / own[early],
+        value=statistics.median(ratios),
         unit="times",
         target=FLAT_MAX,
+        note=spread(ratios),
     )
     (first_size, first_said), (last_size, last_said) = marks[early], marks[late]
     said = (last_said - first_said) / (late - early)
