@@ -17,10 +17,12 @@ def claim_run(
     *,
     per_workspace_max: int | None = None,
     claimed_max: int | None = None,
+    without: tuple[str, ...] = (),
 ) -> Held | None:
     """Return the run that is now held by this process; None when there is none to be had.
 
-    Raises SessionNotHealthy when the run named is damaged.
+    The next is none whose model is of a provider in `without`. Raises SessionNotHealthy when the
+    run named is damaged.
     """
     for holder in runs.queue.holders():
         if runs.owners.is_gone(holder.owner):
@@ -31,6 +33,7 @@ def claim_run(
         run=run,
         per_workspace_max=per_workspace_max,
         claimed_max=claimed_max,
+        without=without,
     )
     while True:
         try:

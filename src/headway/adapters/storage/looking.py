@@ -19,6 +19,7 @@ from headway.ports.onlooker import StoreFacts
 from headway.ports.sessions import Status
 
 BUSY_SECONDS: Final = 2.0
+TALLIES_SINCE: Final = 6  # the version of the schema whose rows of runs have them
 
 _SCHEMA: Final = "SELECT value FROM meta WHERE name = 'schema'"
 _STATUSES: Final = "SELECT status, count(*) FROM sessions GROUP BY status"
@@ -99,6 +100,8 @@ def told(cursor: Cursor, tables: set[str], limit: int) -> Told:
     )
     for name, table, sql, values in asked:
         found[name] = rows(cursor, sql, *values) if table in tables else []
+    has_tallies = (_number(found["schema"]) or 0) >= TALLIES_SINCE
+    found["tallies"] = rows(cursor, looking_runs.TALLIES) if has_tallies else []
     return found
 
 
@@ -119,6 +122,7 @@ def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
         latest=latest,
         gates=tuple(gate_of(row) for row in read["gates"]),
         runs=looking_runs.states_of(read["runs"]),
+        resting=looking_runs.reasons_of(read["tallies"]),
         claims=looking_runs.claims_of(read["claims"]),
         latest_runs=looking_runs.runs_of(read["latest_runs"]),
         unended=frozenset(str(row[0]) for row in read["unended"]),

@@ -1,5 +1,6 @@
 """What the onlookers read of runs, and the values in it."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final, get_args
 
@@ -9,13 +10,14 @@ from headway.adapters.storage.database import Row
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.runs.events import Owner
 from headway.ports.onlooker import Claim, RunRow
-from headway.ports.queue import TaskState
+from headway.ports.queue import Tally, TaskState
 
 STATES: Final = "SELECT state, count(*) FROM tasks GROUP BY state"
 CLAIMS: Final = (
     "SELECT run, owner, lease_until FROM tasks"
     " WHERE state = 'claimed' AND owner IS NOT NULL ORDER BY run"
 )
+TALLIES: Final = "SELECT tally FROM tasks WHERE state = 'resting' AND tally IS NOT NULL"
 UNENDED: Final = "SELECT run FROM tasks WHERE state <> 'ended'"
 LATEST: Final = (
     "SELECT run, state, workflow_id, goal FROM tasks ORDER BY submitted_at DESC, position DESC"
@@ -28,6 +30,15 @@ def states_of(rows: Iterable[Row]) -> dict[TaskState, int]:
     found = {str(state): int(count) for state, count in rows}
     known: tuple[TaskState, ...] = get_args(TaskState)
     return {state: found[state] for state in known if state in found}
+
+
+def reasons_of(rows: Iterable[Row]) -> dict[str, int]:
+    """Return how many runs rest for each reason. Raises SessionNotHealthy for a damaged tally."""
+    try:
+        found = [msgspec.json.decode(str(row[0]), type=Tally).reason for row in rows]
+    except msgspec.MsgspecError as error:
+        raise _damaged(error) from error
+    return dict(Counter(reason for reason in found if reason is not None))
 
 
 def claims_of(rows: Iterable[Row]) -> tuple[Claim, ...]:
