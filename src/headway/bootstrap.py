@@ -200,19 +200,6 @@ def _places(settings: Settings) -> "GitWorktrees":
     return GitWorktrees(settings.home / WORKTREES_NAME, without_secrets(settings.environment))
 
 
-def keep_to_itself() -> None:
-    """Have nobody but root read this process's environment, where keys may stand.
-
-    Where the system does not let it, that is told, and the process goes on.
-    """
-    try:
-        from headway.adapters.machine.sealing import seal_process  # not every Python has ctypes
-
-        seal_process()
-    except (ImportError, OSError) as error:
-        logger.warning("Other processes of this user can read this one's environment: %s", error)
-
-
 def remote_engine(settings: Settings, url: str) -> "RemoteEngine":
     """Return an engine elsewhere; nothing is asked yet. Raises InvalidInput for the address."""
     from headway.adapters.engine.asking import Client, Server, address_of
