@@ -5,7 +5,7 @@ import msgspec
 from headway.adapters.storage.store import Store
 from headway.application.engine import Engine
 from headway.application.requests import Reply, StartWorkflow
-from headway.application.runs import text_blob
+from headway.application.runs import Runs, text_blob
 from headway.application.start_workflow import start_workflow
 from headway.domain.ids import RunId, SessionId, digest, session_called, task_id
 from headway.domain.runs.events import (
@@ -37,7 +37,7 @@ def run_id(number: int = 0) -> RunId:
     return task_id(number.to_bytes(16, "big"))
 
 
-def waiting_run(store: Store, number: int = 0) -> RunId:
+def waiting_run(store: Store | Runs, number: int = 0) -> RunId:
     """Return a run that waits for a worker."""
     run = run_id(number)
     begun = RunSubmitted(workflow_id=FOLLOWED.id, workspace=WORKSPACE, goal="g", model="m")

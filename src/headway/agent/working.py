@@ -27,7 +27,7 @@ from headway.application.hand_back_run import hand_back_run
 from headway.application.heartbeat_run import heartbeat_run
 from headway.application.record_turn import refresh_run
 from headway.application.runs import Held, Runs
-from headway.domain.errors import EngineUnavailable, Fault, InvalidInput
+from headway.domain.errors import EngineUnavailable, Fault, InvalidInput, SessionNotHealthy
 from headway.domain.ids import RunId
 from headway.domain.runs.acting import Stop, brought_to, next_action
 from headway.domain.runs.conversation import Conversation
@@ -162,6 +162,9 @@ class Worker:
             self._driven[held.run] = driven
             group.start_soon(self._have_driven, driven)
 
+    def _tell_set_aside(self, run: RunId, fault: SessionNotHealthy) -> None:
+        self._means.say(run, f"set aside, it cannot be driven: {fault.message} {fault.remedy}")
+
     async def _claimed(self) -> Held | None:
         bounds = self._means.bounds
         claim = partial(
@@ -169,6 +172,7 @@ class Worker:
             self._means.runs,
             per_workspace_max=bounds.per_workspace,
             claimed_max=bounds.in_all,
+            tell=self._tell_set_aside,
         )
         try:
             held = await run_sync(claim, limiter=self._threads)

@@ -5,6 +5,8 @@ running on this machine is ended before the run is handed out, so that nobody el
 place. A run whose stream is damaged is set aside, so that those behind it have their turn.
 """
 
+from collections.abc import Callable
+
 from headway.application.runs import Held, Runs, folded
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import RunId, StreamId, run_of
@@ -17,10 +19,12 @@ def claim_run(
     *,
     per_workspace_max: int | None = None,
     claimed_max: int | None = None,
+    tell: Callable[[RunId, SessionNotHealthy], None] | None = None,
 ) -> Held | None:
     """Return the run that is now held by this process; None when there is none to be had.
 
-    Raises SessionNotHealthy when the run named is damaged.
+    `tell` is told of each run that is set aside, and of what is wrong with it. Raises
+    SessionNotHealthy when the run named is damaged.
     """
     for holder in runs.queue.holders():
         if runs.owners.is_gone(holder.owner):
@@ -40,6 +44,8 @@ def claim_run(
             if damaged is None or run is not None:
                 raise
             runs.queue.set_aside(damaged)
+            if tell is not None:
+                tell(damaged, fault)
 
 
 def _claimed(runs: Runs, claiming: Claiming) -> Held | None:

@@ -6,11 +6,12 @@ from headway.application.runs import Runs
 
 
 def list_queue(runs: Runs, limit: int) -> Reply:
-    """Return the rows that a worker would claim, each with its position, counted from 1."""
-    rows = [
-        (task, state_of(runs, task))
-        for task in runs.queue.tasks(("queued", "claimed"), LOOKED_AT_MAX)
-    ]
+    """Return the rows that a worker would claim, each with its position, counted from 1.
+
+    `unreadable` names the runs that are left out because their rows are damaged.
+    """
+    found = runs.queue.tasks(("queued", "claimed"), LOOKED_AT_MAX)
+    rows = [(task, state_of(runs, task)) for task in found.rows]
     waiting = [(task, state) for task, state in rows if state in ("queued", "stalled")]
     waiting.sort(key=lambda each: (-each[0].priority, each[0].position))
     return {
@@ -29,4 +30,5 @@ def list_queue(runs: Runs, limit: int) -> Reply:
             for position, (task, state) in enumerate(waiting[:limit], 1)
         ],
         "more": len(waiting) > limit,
+        "unreadable": list(found.unreadable),
     }

@@ -80,7 +80,7 @@ def append_outside(
     """
     for _ in range(APPEND_ATTEMPTS_MAX):
         now = folded(runs.queue.scan(run))
-        events, move = decide(now, _row(runs, run))
+        events, move = decide(now, row_of(runs, run))
         if not events:
             return now
         write = RunWrite(
@@ -129,6 +129,8 @@ def has_ended(run: RunId, kind: str) -> PreconditionFailed:
     )
 
 
-def _row(runs: Runs, run: RunId) -> Task:
-    (task,) = runs.queue.find(run, 1)
+def row_of(runs: Runs, run: RunId) -> Task:
+    """Return the row of a run that is there. Raises SessionNotHealthy for a damaged one."""
+    task = runs.queue.task(run)
+    assert task is not None
     return task

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, Protocol, TypeAlias
 
 from headway.domain.runs.events import Owner
-from headway.domain.values import Value
+from headway.domain.values import Moment, Value
 from headway.ports.queue import TaskState
 from headway.ports.sessions import GateRow, SessionSummary, Status
 
@@ -16,7 +16,7 @@ class Claim(Value):
 
     run: str
     owner: Owner
-    lease_until: int
+    lease_until: Moment
 
 
 class RunRow(Value):
@@ -36,7 +36,8 @@ class StoreFacts(Value):
     follows is empty then. `newest_at` is the time of the newest event in milliseconds since 1970
     UTC. `latest`, `gates` and `latest_runs` are cut to what was asked for, `waiting` counts all
     gates; `runs` counts runs by state, and `claims` holds those in state `claimed`;
-    `unended` are the ids of all that have not ended.
+    `unended` are the ids of all that have not ended. `unreadable` are the ids of the sessions and
+    runs that are not among what is listed because their rows are damaged.
     """
 
     kind: StoreKind
@@ -55,6 +56,7 @@ class StoreFacts(Value):
     claims: tuple[Claim, ...] = ()
     latest_runs: tuple[RunRow, ...] = ()
     unended: frozenset[str] = frozenset()
+    unreadable: tuple[str, ...] = ()
 
 
 class Onlooker(Protocol):

@@ -3,6 +3,7 @@
 from typing import Final, Protocol
 
 from headway.domain.values import Value
+from headway.ports.listing import Listing
 
 FETCHED: Final = "sources"  # in the home folder
 
@@ -29,7 +30,7 @@ class GitSource(Value):
 class Sources(Protocol):
     """The attached folders and the git repositories, each in the order they came."""
 
-    def attached(self) -> tuple[str, ...]:
+    def attached(self) -> Listing[str]:
         """Return the attached folders, absolute paths."""
 
     def attach(self, path: str) -> None:
@@ -38,7 +39,7 @@ class Sources(Protocol):
     def detach(self, path: str) -> None:
         """Detach a folder; detaching an unknown one changes nothing."""
 
-    def git_sources(self) -> tuple[GitSource, ...]:
+    def git_sources(self) -> Listing[GitSource]:
         """Return the git repositories."""
 
     def pin(self, source: GitSource) -> None:

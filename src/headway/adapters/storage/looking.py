@@ -4,6 +4,7 @@ No table is made and no older store brought up, so what is told holds for a stor
 that has these tables.
 """
 
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, get_args
 from urllib.parse import quote
@@ -11,7 +12,7 @@ from urllib.parse import quote
 from headway.adapters.storage import looking_runs, statements
 from headway.adapters.storage.database import Cursor, Row
 from headway.adapters.storage.drivers import Driver, best_driver, text_or_bytes
-from headway.adapters.storage.rows import gate_of, summary_of
+from headway.adapters.storage.rows import gate_of, listed, summary_of
 from headway.adapters.storage.schema import SCHEMA_VERSION, SQLITE_TABLES
 from headway.adapters.storage.sqlite_faults import driver_fault, not_a_store
 from headway.adapters.storage.sqlite_file import Guard
@@ -103,8 +104,11 @@ def told(cursor: Cursor, tables: set[str], limit: int) -> Told:
 
 
 def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
-    """Return the facts in what was read. Raises SessionNotHealthy for a row that makes no sense."""
-    latest = tuple(summary_of(row) for row in read["latest"])
+    """Return the facts in what was read."""
+    latest, gates = listed(read["latest"], summary_of), listed(read["gates"], gate_of)
+    claims = listed(read["claims"], looking_runs.claim_of)
+    latest_runs = listed(read["latest_runs"], looking_runs.run_of)
+    unreadable = (each.unreadable for each in (latest, gates, claims, latest_runs))
     return StoreFacts(
         kind=nothing.kind,
         place=nothing.place,
@@ -115,13 +119,14 @@ def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
         sessions=_counts(read["statuses"]),
         keys=_number(read["keys"]) or 0,
         waiting=_number(read["waiting"]) or 0,
-        newest_at=latest[0].updated_at if latest else None,
-        latest=latest,
-        gates=tuple(gate_of(row) for row in read["gates"]),
+        newest_at=latest.rows[0].updated_at if latest.rows else None,
+        latest=latest.rows,
+        gates=gates.rows,
         runs=looking_runs.states_of(read["runs"]),
-        claims=looking_runs.claims_of(read["claims"]),
-        latest_runs=looking_runs.runs_of(read["latest_runs"]),
+        claims=claims.rows,
+        latest_runs=latest_runs.rows,
         unended=frozenset(str(row[0]) for row in read["unended"]),
+        unreadable=tuple(dict.fromkeys(chain.from_iterable(unreadable))),
     )
 
 

@@ -6,8 +6,7 @@ from typing import Final, get_args
 import msgspec
 
 from headway.adapters.storage.database import Row
-from headway.domain.errors import SessionNotHealthy
-from headway.domain.runs.events import Owner
+from headway.adapters.storage.rows import OF_A_RUN, checked, damaged_row
 from headway.ports.onlooker import Claim, RunRow
 from headway.ports.queue import TaskState
 
@@ -30,35 +29,16 @@ def states_of(rows: Iterable[Row]) -> dict[TaskState, int]:
     return {state: found[state] for state in known if state in found}
 
 
-def claims_of(rows: Iterable[Row]) -> tuple[Claim, ...]:
-    """Return the claims. Raises SessionNotHealthy for an owner that makes no sense."""
+def claim_of(row: Row) -> Claim:
+    """Return a claim. Raises SessionNotHealthy for one that makes no sense."""
+    run, owner, until = row
     try:
-        return tuple(
-            Claim(
-                run=str(run),
-                owner=msgspec.json.decode(str(owner), type=Owner),
-                lease_until=int(until),
-            )
-            for run, owner, until in rows
-        )
-    except msgspec.MsgspecError as error:
-        raise _damaged(error) from error
+        held = {"run": run, "owner": msgspec.json.decode(str(owner)), "lease_until": until}
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise damaged_row(run, str(error), OF_A_RUN) from error
+    return checked(Claim, held, run, OF_A_RUN)
 
 
-def runs_of(rows: Iterable[Row]) -> tuple[RunRow, ...]:
-    """Return the runs. Raises SessionNotHealthy for a row that makes no sense."""
-    try:
-        return tuple(
-            msgspec.convert(dict(zip(RunRow.__struct_fields__, row, strict=True)), RunRow)
-            for row in rows
-        )
-    except msgspec.ValidationError as error:
-        raise _damaged(error) from error
-
-
-def _damaged(error: msgspec.MsgspecError) -> SessionNotHealthy:
-    return SessionNotHealthy(
-        f"A row of the queue is damaged: {error}.",
-        remedy="Restore the store from a backup; runs with sound rows are not affected.",
-        details={"kind": "damaged_row"},
-    )
+def run_of(row: Row) -> RunRow:
+    """Return a run. Raises SessionNotHealthy for a row that makes no sense."""
+    return checked(RunRow, dict(zip(RunRow.__struct_fields__, row, strict=True)), row[0], OF_A_RUN)

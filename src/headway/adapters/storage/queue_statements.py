@@ -33,7 +33,7 @@ CLAIMABLE: Final = (
 )
 THIS: Final = f"SELECT t.run{CLAIMABLE} AND t.run = ?"
 NEXT: Final = (
-    f"SELECT t.run{CLAIMABLE}"  # noqa: S608 - as above
+    f"SELECT t.run, t.position{CLAIMABLE}"  # noqa: S608 - as above
     " AND (? < 0 OR (SELECT COUNT(*) FROM tasks c WHERE c.workspace = t.workspace"
     " AND c.state = 'claimed' AND c.lease_until > ?) < ?)"
     " ORDER BY t.priority DESC, t.position LIMIT 1"
@@ -106,11 +106,12 @@ QUEUED: Final = f"SELECT {_FIELDS} FROM tasks WHERE state = 'queued' ORDER BY ru
 STEP_ASIDE: Final = "UPDATE tasks SET position = -position WHERE run = ?"
 REPOSITION: Final = "UPDATE tasks SET priority = ?, position = ?, updated_at = ? WHERE run = ?"
 
-# A row that nobody can go on with.
-SET_ASIDE: Final = (
-    "UPDATE tasks SET state = 'ended', outcome = 'error', dedupe = NULL, updated_at = ?"
-    " WHERE run = ?"
+# A row that nobody can go on with, by its run or, where that cannot be named, its position.
+_END_AS_FAILED: Final = (
+    "UPDATE tasks SET state = 'ended', outcome = 'error', dedupe = NULL, updated_at = ? WHERE"
 )
+SET_ASIDE: Final = f"{_END_AS_FAILED} run = ?"
+SET_ASIDE_AT: Final = f"{_END_AS_FAILED} position = ?"
 
 # Rows by the beginning of their run's id.
 FIND: Final = (
@@ -120,15 +121,15 @@ FIND: Final = (
 
 
 def tasks_in(states: int, *equal: str) -> str:
-    """Return the text that reads the rows in some states, the last submitted first.
+    """Return the text that reads the rows in some states, or any, the last submitted first.
 
     `equal` names fields that have to have a value. The values are those of the states, the moment
     of submission, the fields, the limit.
     """
-    marks = ", ".join("?" * states)
+    stands = f"state IN ({', '.join('?' * states)}) AND " if states else ""
     wanted = "".join(f" AND {name} = ?" for name in equal)
     return (
         f"SELECT {_FIELDS} FROM tasks"  # noqa: S608 - as above, and question marks
-        f" WHERE state IN ({marks}) AND submitted_at >= ?{wanted}"
+        f" WHERE {stands}submitted_at >= ?{wanted}"
         " ORDER BY submitted_at DESC, position DESC LIMIT ?"
     )

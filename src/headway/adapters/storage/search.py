@@ -118,7 +118,7 @@ class Search:
     def words(self, cursor: Cursor, stream: int) -> frozenset[str]:
         """Return a stream's words."""
         cursor.execute(_WAITING_OF, (stream,))
-        waiting = [str(row[0]) for row in cursor.fetchall()]
+        waiting = [row[0] for row in cursor.fetchall() if isinstance(row[0], str)]
         found = self._index.words(cursor, *_range(stream))
         return frozenset(found.union(*map(words_in, waiting)))
 
@@ -132,7 +132,8 @@ class Search:
         taken = cursor.fetchall()
         texts: dict[int, list[str]] = {}
         for stream, words in taken:
-            texts.setdefault(int(stream), []).append(str(words))
+            if isinstance(words, str):  # a damaged one is made anew by a rebuild alone
+                texts.setdefault(int(stream), []).append(words)
         for stream in sorted(texts):
             first, last = _range(stream)
             cursor.execute(_LAST, (first, last))

@@ -1,9 +1,18 @@
 """The attached folders and the git repositories on an SQL database."""
 
+from collections.abc import Callable
+from typing import Final, TypeVar
+
 from headway.adapters.storage import statements
-from headway.adapters.storage.database import Cursor, Database, SqlValue
+from headway.adapters.storage.database import Cursor, Database, Row, SqlValue
+from headway.adapters.storage.rows import OF_A_SOURCE, checked, listed
 from headway.domain.errors import InvalidInput
+from headway.ports.listing import Listing
 from headway.ports.sources import GitSource
+
+_GIT_FIELDS: Final = GitSource.__struct_fields__
+
+T = TypeVar("T")
 
 
 class SqlSources:
@@ -12,14 +21,9 @@ class SqlSources:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def attached(self) -> tuple[str, ...]:
+    def attached(self) -> Listing[str]:
         """Return the attached folders."""
-
-        def work(cursor: Cursor) -> tuple[str, ...]:
-            cursor.execute(statements.SOURCES)
-            return tuple(str(row[0]) for row in cursor.fetchall())
-
-        return self._database.read(work)
+        return self._listed(statements.SOURCES, _path_of)
 
     def attach(self, path: str) -> None:
         """Attach a folder; attaching it twice changes nothing. Raises InvalidInput."""
@@ -31,19 +35,9 @@ class SqlSources:
         check_path(path)
         self._change(statements.DETACH, (path,))
 
-    def git_sources(self) -> tuple[GitSource, ...]:
+    def git_sources(self) -> Listing[GitSource]:
         """Return the git repositories."""
-
-        def work(cursor: Cursor) -> tuple[GitSource, ...]:
-            cursor.execute(statements.GIT_SOURCES)
-            return tuple(
-                GitSource(
-                    id=str(name), url=str(url), ref=str(ref), path=str(path), commit=str(commit)
-                )
-                for name, url, ref, path, commit in cursor.fetchall()
-            )
-
-        return self._database.read(work)
+        return self._listed(statements.GIT_SOURCES, _git_source_of)
 
     def pin(self, source: GitSource) -> None:
         """Keep a repository, in the place of one with its id."""
@@ -55,11 +49,26 @@ class SqlSources:
         """Forget a repository; forgetting an unknown one changes nothing."""
         self._change(statements.DROP, (source_id,))
 
+    def _listed(self, sql: str, of: Callable[[Row], T]) -> Listing[T]:
+        def work(cursor: Cursor) -> Listing[T]:
+            cursor.execute(sql)
+            return listed(cursor.fetchall(), of)
+
+        return self._database.read(work)
+
     def _change(self, sql: str, values: tuple[SqlValue, ...]) -> None:
         def work(cursor: Cursor) -> None:
             cursor.execute(sql, values)
 
         self._database.write(work)
+
+
+def _path_of(row: Row) -> str:
+    return checked(str, row[0], row[0], OF_A_SOURCE)
+
+
+def _git_source_of(row: Row) -> GitSource:
+    return checked(GitSource, dict(zip(_GIT_FIELDS, row, strict=True)), row[0], OF_A_SOURCE)
 
 
 def check_path(path: str) -> None:
