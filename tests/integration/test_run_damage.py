@@ -16,10 +16,9 @@ from headway.application.runs import Runs
 from headway.application.verify_store import verify_store
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import RunId, run_stream
-from headway.domain.runs.events import Owner
 from headway.domain.runs.outcomes import Parked, Success
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
-from tests.support.recorded_runs import ME, recorded_run, waiting_run
+from tests.support.recorded_runs import Alone, recorded_run, waiting_run
 from tests.support.walked import engine_of
 
 FLIP = {
@@ -30,19 +29,6 @@ FLIP = {
 }
 CUT_END = "UPDATE streams SET head_hash = X'00' WHERE name = ?"
 CUT_FIRST = "UPDATE events SET data = X'c0' WHERE stream = (SELECT id FROM streams WHERE name = ?)"
-
-
-class Alone:
-    """The one process there is."""
-
-    def me(self) -> Owner:
-        return ME
-
-    def is_gone(self, owner: Owner) -> bool:
-        return False
-
-    def end_work_of(self, run: RunId, fence: int) -> int:
-        return 0
 
 
 @dataclass

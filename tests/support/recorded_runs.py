@@ -33,6 +33,19 @@ TTL_MS = 60_000
 CALL = ToolCall(id="call_1", name="bash", arguments='{"command": "ls"}')
 
 
+class Alone:
+    """The one process there is."""
+
+    def me(self) -> Owner:
+        return ME
+
+    def is_gone(self, owner: Owner) -> bool:
+        return False
+
+    def end_work_of(self, run: RunId, fence: int) -> int:
+        return 0
+
+
 def run_id(number: int = 0) -> RunId:
     return task_id(number.to_bytes(16, "big"))
 

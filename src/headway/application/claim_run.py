@@ -36,14 +36,16 @@ def claim_run(
         per_workspace_max=per_workspace_max,
         claimed_max=claimed_max,
     )
+    aside: set[RunId] = set()
     while True:
         try:
             return _claimed(runs, claiming)
         except SessionNotHealthy as fault:
             damaged = run_of(StreamId(str(fault.details.get("stream"))))
-            if damaged is None or run is not None:
+            if damaged is None or run is not None or damaged in aside:
                 raise
             runs.queue.set_aside(damaged)
+            aside.add(damaged)
             if tell is not None:
                 tell(damaged, fault)
 

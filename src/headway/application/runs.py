@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Final, TypeAlias
 
 from headway.application.engine import Engine
-from headway.domain.errors import PreconditionFailed
+from headway.domain.errors import NotFound, PreconditionFailed
 from headway.domain.ids import Digest, RunId, digest
 from headway.domain.runs.conversation import Conversation, evolve
 from headway.domain.runs.events import RunEvent
@@ -130,7 +130,12 @@ def has_ended(run: RunId, kind: str) -> PreconditionFailed:
 
 
 def row_of(runs: Runs, run: RunId) -> Task:
-    """Return the row of a run that is there. Raises SessionNotHealthy for a damaged one."""
+    """Return the row of a run. Raises SessionNotHealthy for a damaged one, NotFound once purged."""
     task = runs.queue.task(run)
-    assert task is not None
+    if task is None:
+        raise NotFound(
+            f"The run {run} is not there any more.",
+            remedy="`headway runs list` shows the ids.",
+            details={"run": run},
+        )
     return task

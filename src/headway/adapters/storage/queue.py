@@ -15,7 +15,7 @@ from headway.adapters.storage import statements
 from headway.adapters.storage.database import Checked, Cursor, Database, Row
 from headway.adapters.storage.rows import OF_A_RUN, checked, damaged_row, listed, read_listed
 from headway.adapters.storage.run_log import encoded, read_back, recorded_run
-from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_missing, seal
+from headway.adapters.storage.sealing import EMPTY, Head, Sealed, altered, refuse_missing, seal
 from headway.adapters.storage.store_faults import DAMAGED_ROW
 from headway.adapters.storage.streams import (
     extend_stream,
@@ -98,13 +98,17 @@ class SqlQueue:
             owner = _owner_text(claiming.owner)
             cursor.execute(sql.CLAIM, (owner, now + claiming.ttl_ms, now, run))
             row = cursor.fetchone()
-            assert row is not None
+            if row is None:
+                raise damaged_row(run, "an index holds what its table does not", OF_A_RUN)
             event = RunClaimed(fence=int(row[0]), owner=claiming.owner)
             stream = run_stream(run)
             end = stream_end(cursor, stream)
             if end.id is None:
                 refuse_missing(stream, 1)
-            extend_stream(cursor, stream, end, seal(end.head, encoded((event,)), now))
+            try:
+                extend_stream(cursor, stream, end, seal(end.head, encoded((event,)), now))
+            except Conflict as error:  # nobody else writes to a run whose row is held
+                raise altered(stream, end.head.version, "is not the last everywhere") from error
             return _task(cursor, run)
 
         def kept(cursor: Cursor, done: Task | None) -> bool:
@@ -297,6 +301,8 @@ class SqlQueue:
             if isinstance(run, str):
                 return RunId(run)
             cursor.execute(sql.SET_ASIDE_AT, (now, position))
+            if cursor.rowcount != 1:
+                raise damaged_row(run, "an index holds what its table does not", OF_A_RUN)
 
 
 def _in_turn(task: Task) -> tuple[int, int]:
