@@ -16,7 +16,7 @@ from headway.bootstrap import open_runs
 from headway.config import read_settings
 from headway.domain.ids import RunId
 from headway.ports.queue import Task
-from tests.support.crashed_runs import ROOT, Left, environment_of, left, prepare
+from tests.support.crashed_runs import ROOT, Left, environment_of, left, prepare_checked
 
 WORKERS = 2
 LIFE_SECONDS = (0.3, 1.5)  # between two faults
@@ -27,7 +27,7 @@ END_SECONDS_MAX = 300.0
 
 def compete(folder: Path, url: str | None, *, seed: int, runs: int, faults: int) -> list[Left]:
     """Have two workers do so many runs through so many faults; return what each run left."""
-    prepare(folder)
+    prepare_checked(folder)
     environment = environment_of(folder, url, HEADWAY_LEASE_SECONDS=LEASE_SECONDS)
     chance = random.Random(seed)
     with open_runs(read_settings(environment)) as verbs, ExitStack() as at_end:

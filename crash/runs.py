@@ -2,7 +2,8 @@
 
 `python -m crash.runs` takes some minutes for each store; tests/integration/test_run_crash.py is a
 sample of it. The run is killed with SIGKILL after each event, on both sides of each effect and of
-each commit of the store, and inside each git command of its own. It must end as if undisturbed.
+each commit of the store, inside each git command of its own, and in the middle and at the end of
+the command of a check. It must end as if undisturbed.
 """
 
 import argparse
@@ -49,6 +50,8 @@ def moments_of(calm: Left) -> list[str]:
         ("committed", calm.store_commits),
         ("git", calm.git_commands),
         ("gitcut", calm.git_commands),
+        ("check", calm.checks),
+        ("checked", calm.checks),
     )
     killed = [f"event:{number}" for number in range(FIRST_EVENT, calm.events)]
     killed += [f"{side}:{at}" for side, most in sides for at in range(1, most + 1)]
@@ -79,7 +82,7 @@ def matrix(folder: Path, store: str, jobs: int, every: int, kind: str) -> int:
     moments = [each for each in moments_of(calm) if each.startswith(kind)][::every]
     print(
         f"runs, {store}: {calm.events} events, {sum(calm.effects.values())} effects, "
-        f"{calm.store_commits} commits, {calm.git_commands} git commands: "
+        f"{calm.store_commits} commits, {calm.git_commands} git commands, {calm.checks} checks: "
         f"{len(moments)} moments to die or stop at",
         flush=True,
     )

@@ -27,6 +27,7 @@ from headway.server_lock import read_lock
 
 if TYPE_CHECKING:
     from headway.adapters.engine.remote import RemoteEngine
+    from headway.adapters.git.worktrees import GitWorktrees
     from headway.adapters.machine.checks import HostChecker
     from headway.adapters.storage.store import Store
     from headway.agent.crew import Crew
@@ -132,6 +133,7 @@ def _runs_on(settings: Settings, store: "Store", clock: Clock, entropy: Entropy)
     from headway.application.runs import LeaseTerms, Runs
 
     return Runs(
+        places=_places(settings),
         engine=engine_on(settings, store, clock, entropy),
         queue=store.queue,
         owners=HostOwners(),
@@ -163,8 +165,7 @@ def whole_model_name(settings: Settings, name: str, folder: str) -> "NamedModel"
 
 def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> "Crew":
     """Return what a run is driven with on this machine."""
-    from headway.adapters.git.worktrees import GitWorktrees
-    from headway.adapters.machine.processes import HostProcesses, without_secrets
+    from headway.adapters.machine.processes import HostProcesses
     from headway.agent.crewing import Provision, crew_of
     from headway.agent.direct_engine import DirectEngine
     from headway.ports.leases import Lease
@@ -182,8 +183,7 @@ def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> 
         )
     )
     given = Provision(
-        # A model may have set filters, which are commands that git runs.
-        places=GitWorktrees(settings.home / WORKTREES_NAME, without_secrets(settings.environment)),
+        places=_places(settings),
         engine=engine,
         engine_url=url,
         processes=HostProcesses(marked),
@@ -191,17 +191,12 @@ def crew_for(settings: Settings, runs: "Runs", held: "Held", model: "Model") -> 
     return crew_of(runs, held, model, given)
 
 
-def keep_to_itself() -> None:
-    """Have nobody but root read this process's environment, where keys may stand.
+def _places(settings: Settings) -> "GitWorktrees":
+    from headway.adapters.git.worktrees import GitWorktrees
+    from headway.adapters.machine.processes import without_secrets
 
-    Where the system does not let it, that is told, and the process goes on.
-    """
-    try:
-        from headway.adapters.machine.sealing import seal_process  # not every Python has ctypes
-
-        seal_process()
-    except (ImportError, OSError) as error:
-        logger.warning("Other processes of this user can read this one's environment: %s", error)
+    # A model may have set filters, which are commands that git runs.
+    return GitWorktrees(settings.home / WORKTREES_NAME, without_secrets(settings.environment))
 
 
 def remote_engine(settings: Settings, url: str) -> "RemoteEngine":

@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, text
 
 from headway.adapters.storage.looking import SqliteOnlooker
 from headway.adapters.storage.looking_postgres import PostgresOnlooker
 from headway.adapters.storage.postgres import open_postgres
-from headway.adapters.storage.sqlite import open_sqlite
+from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions, open_sqlite
 from headway.adapters.storage.store import Store
 from headway.domain.errors import StoreUnavailable
 from headway.ports.onlooker import Onlooker
@@ -67,6 +68,22 @@ def test_a_store_is_told_as_it_is_while_others_have_it_open(
     assert facts.newest_at == latest.updated_at
     assert facts.size_bytes
     store.close()
+
+
+def test_a_store_of_before_there_were_tallies_is_told_without_them(tmp_path: Path) -> None:
+    path = tmp_path / "headway.db"
+    open_sqlite(path, FakeClock(), FakeEntropy()).close()
+    database = SqliteDatabase(path, SqliteOptions())
+
+    def age(core: Connection) -> None:
+        for name in ("provider", "tally"):
+            core.execute(text(f"ALTER TABLE tasks DROP COLUMN {name}"))
+        core.execute(text("UPDATE meta SET value = '5' WHERE name = 'schema'"))
+
+    database.define(age)
+    database.close()
+    facts = SqliteOnlooker(path).look(1)
+    assert (facts.schema, facts.runs, facts.resting) == (5, {}, {})
 
 
 def test_a_file_of_something_else_is_refused_with_words(tmp_path: Path) -> None:

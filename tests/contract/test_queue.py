@@ -49,7 +49,14 @@ def run(number: int = 0) -> RunId:
     return task_id(number.to_bytes(16, "big"))
 
 
-def submit(store: Store, number: int = 0, *, priority: int = 0, dedupe: str | None = None) -> Task:
+def submit(
+    store: Store,
+    number: int = 0,
+    *,
+    priority: int = 0,
+    dedupe: str | None = None,
+    provider: str | None = None,
+) -> Task:
     task = Task(
         run=run(number),
         workflow_id="w",
@@ -57,6 +64,7 @@ def submit(store: Store, number: int = 0, *, priority: int = 0, dedupe: str | No
         goal="g",
         priority=priority,
         dedupe=dedupe,
+        provider=provider,
     )
     return store.queue.submit(task, (BEGUN,), ())
 
@@ -199,6 +207,17 @@ def test_a_named_run_is_claimed_out_of_turn(store: Store) -> None:
         submit(store, number)
     assert claimed(store, run(2)).run == run(2)
     assert claim(store, run(2)) is None
+
+
+def test_runs_of_providers_that_are_left_out_wait_unless_they_are_named(store: Store) -> None:
+    for number, provider in enumerate(("a", "b", None, "c")):
+        submit(store, number, provider=provider)
+    claiming = Claiming(owner=ME, ttl_ms=TTL_MS, without=("a", "c"))
+    found = [store.queue.claim(claiming) for _ in range(3)]
+    assert [None if task is None else task.run for task in found] == [run(1), run(2), None]
+    named = store.queue.claim(replace(claiming, run=run(3)))
+    assert named is not None
+    assert named.provider == "c"
 
 
 def test_no_more_are_claimed_than_the_bounds_allow(store: Store) -> None:

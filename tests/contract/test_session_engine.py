@@ -46,6 +46,7 @@ from headway.ports.engine import (
 )
 from tests.support.living import eventually, is_alive
 from tests.support.patience import SECONDS_MAX
+from tests.support.standing_in import reply, standing_in
 from tests.support.up import Up, port_to_come_back_to, prepare, up
 
 pytestmark = pytest.mark.anyio
@@ -518,6 +519,15 @@ async def test_a_server_that_ends_in_the_middle_of_a_hand_in_is_asked_again(
         await anyio.to_thread.run_sync(elsewhere.restart, sign)
         (elsewhere.work / "go").touch()
     assert met == [AllDone()]
+
+
+async def test_a_request_that_did_not_arrive_in_time_is_sent_again(tmp_path: Path) -> None:
+    told = b'{"jsonrpc": "2.0", "id": 1, "result": {"structuredContent": {"kind": "ok"}}}'
+    answers = iter((reply(b"{}", 408), reply(told)))
+    with standing_in(tmp_path / "home", lambda _body: next(answers)) as server:
+        address = address_of(f"http://127.0.0.1:{server.port}")
+        asked = await Server(address, TOKEN, CLIENT).call("list_workflows", {})
+    assert asked == {"kind": "ok"}
 
 
 async def test_a_server_s_token_that_is_missing_or_wrong_is_told_and_never_shown(

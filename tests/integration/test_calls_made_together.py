@@ -1,5 +1,6 @@
 """Calls made together, in one thread: what they write is one commit, what each gets is its own."""
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.group_commit import Job
 from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions
 from headway.domain.errors import StoreUnavailable
 from tests.support.group_writes import (
@@ -154,3 +156,41 @@ def test_calls_made_together_that_are_interrupted_leave_the_others_their_turn(
     assert len(told) == 3
     assert kept(database) == [4]
     database.close()
+
+
+def test_calls_made_together_that_are_interrupted_twice_leave_the_others_theirs(
+    database: SqliteDatabase, interruption: Interruption, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, waits_again = Holding(), threading.Event()
+
+    def wait_and_tell(job: Job[int], seconds: float = -1) -> bool:
+        if threading.current_thread() is threading.main_thread() and interruption.told.is_set():
+            waits_again.set()
+        return wait(job, seconds)
+
+    def lead(cursor: Cursor) -> int:
+        interruption.strike()
+        waits_again.wait()
+        interruption.strike()
+        return keeping(0)(cursor)
+
+    def queue_behind(pool: ThreadPoolExecutor) -> Future[int]:
+        until_waiting(database, 3)
+        behind = pool.submit(database.write, keeping(3))
+        until_waiting(database, 4)
+        held.go.set()
+        return behind
+
+    wait = Job.wait
+    monkeypatch.setattr(Job, "wait", wait_and_tell)
+    pool = ThreadPoolExecutor(4)
+    held.take_turn(database, pool)
+    leading = pool.submit(database.write, lead)
+    until_waiting(database, 1)
+    queueing = pool.submit(queue_behind, pool)
+    with pytest.raises(KeyboardInterrupt):
+        made_together(database, keeping(1), keeping(2))
+    assert leading.result(5) == 0
+    assert queueing.result().result(5) == 3
+    pool.shutdown()
+    assert kept(database) == [0, 1, 2, 3]

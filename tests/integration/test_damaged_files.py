@@ -34,6 +34,7 @@ from headway.application.verify_store import verify_store
 from headway.domain.errors import Code, Fault
 from headway.domain.ids import SessionId
 from headway.domain.runs.outcomes import Success
+from tests.fakes.places import StandingPlaces
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.engines import WORKSPACE
 from tests.support.recorded_runs import Alone, recorded_run, waiting_run
@@ -119,7 +120,7 @@ def taken_up(engine: Engine, session: SessionId) -> None:
 def questions(store: Store, ids: list[SessionId], seed: int) -> Iterator[Callable[[], object]]:
     """Yield what is asked of the damaged store, one after the other."""
     engine = engine_of(store, 1_000 + seed)  # draws other ids than those that are there
-    runs = Runs(engine=engine, queue=store.queue, owners=Alone())
+    runs = Runs(engine=engine, queue=store.queue, owners=Alone(), places=StandingPlaces())
     yield lambda: list_sessions(engine, 9)
     yield lambda: list_sessions(engine, 9, "session")
     yield lambda: list_gates(engine, 9)

@@ -1,8 +1,10 @@
 """Writes that come at once: one commit for many, each caller gets what its own write came to."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from headway.domain.errors import SessionNotHealthy, StoreUnavailable
 from tests.support.group_writes import (
     Holding,
     Interruption,
+    Strike,
     Work,
     commits_of,
     interruptions,
@@ -284,6 +287,47 @@ def test_one_that_is_interrupted_again_while_its_write_is_made_leaves_the_others
         assert leading.result(20) == 0
         assert queueing.result().result(20) == 2
     assert kept(database) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20], ids=["kept", "without room"])
+@pytest.mark.parametrize(
+    ("place", "together"), [(0, 64), (0, 1), (1, 64)], ids=["leading", "alone", "led"]
+)
+def test_one_that_is_interrupted_at_any_moment_leaves_the_others_theirs(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch, place: int, together: int, size: int
+) -> None:
+    monkeypatch.setattr(group_commit, "BATCH_MAX", together)
+    for moment in count(1):
+        strike = Strike(moment)
+        works = [keeping(3 * moment), keeping(3 * moment + 1), keeping(3 * moment + 2, size)]
+        calls: list[Callable[[], int]] = [partial(database.write, work) for work in works]
+        calls[place] = partial(strike.during, calls[place])
+        returned = returned_of(database, calls, place)
+        assert returned <= set(kept(database))
+        assert database.write(lambda _: -1) == -1
+        if not strike.came:
+            break
+
+
+def returned_of(database: SqliteDatabase, calls: list[Callable[[], int]], struck: int) -> set[int]:
+    """Return what came of calls at once, of which one is struck and the others come back."""
+    held = Holding()
+    pool = ThreadPoolExecutor(len(calls) + 1)
+    held.take_turn(database, pool)
+    done: list[Future[int]] = []
+    for call in calls:
+        number = waiting(database) + 1
+        done.append(pool.submit(call))
+        while waiting(database) < number and not done[-1].done():
+            threading.Event().wait(0.001)
+    held.go.set()
+    ended = [each.exception(5) for each in done]
+    pool.shutdown()
+    assert all(
+        error is None or number == struck or isinstance(error, StoreUnavailable)
+        for number, error in enumerate(ended)
+    )
+    return {each.result() for each, error in zip(done, ended, strict=True) if error is None}
 
 
 def test_closing_waits_for_the_writes_that_are_there(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ print(HostOwners().is_gone(other))
 def test_a_sealed_process_is_there_though_the_system_hides_it_and_gone_once_it_has_ended() -> None:
     if subprocess.run([*HIDING, "bash", "true"], check=False, capture_output=True).returncode:
         pytest.skip("only root may have /proc hide processes")
-    sealed = f"from headway.bootstrap import keep_to_itself; keep_to_itself(); {OTHER}"
+    sealed = f"from headway.sealing import keep_to_itself; keep_to_itself(); {OTHER}"
     done = subprocess.run(
         [*HIDING, "bash", *unprivileged(sys.executable, "-c", HIDDEN, sealed)],
         check=False,

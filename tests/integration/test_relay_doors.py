@@ -157,6 +157,16 @@ def test_a_server_that_takes_long_over_a_call_is_waited_for(root: Path) -> None:
     assert asked.count(LIST_TOOLS) == 1
 
 
+def test_a_request_that_did_not_arrive_in_time_is_sent_again(root: Path) -> None:
+    answers = iter(
+        (reply(b"{}", 408), reply(b'{"jsonrpc": "2.0", "id": 7, "result": {"tools": []}}'))
+    )
+    with standing_in(root / "home", lambda _body: next(answers)) as server:
+        running = Running(1, "127.0.0.1", server.port, __version__, "then")
+        with closing(Told(running)) as relay:
+            assert "result" in relay.ask(LIST_TOOLS)
+
+
 @pytest.mark.parametrize("handshake", [True, False])
 def test_a_home_that_nobody_can_serve_any_more_is_told_so(root: Path, *, handshake: bool) -> None:
     # The client's own settings, which nobody looked at while a server was there, are of no use.

@@ -17,6 +17,7 @@ SAMPLED = (
     *("before:1", "after:1", "after:6", "before:13", "after:13"),
     *("uncommitted:2", "uncommitted:21", "committed:33", "uncommitted:54"),
     *("git:5", "gitcut:14", "git:18", "gitcut:20"),
+    *("check:1", "checked:1", "committed:51"),  # the last: recorded, and not decided on
 )
 SAMPLED_ON_POSTGRESQL = (
     *("event:9", "after:7"),
@@ -40,6 +41,7 @@ def test_the_undisturbed_run_succeeds_with_one_commit(calm: Left) -> None:
     assert (calm.outcome, calm.commits) == ("success", 1)
     assert calm.events >= EVENTS_MIN
     assert calm.session.count("StepAdvanced") == 2
+    assert calm.session.count("ChecksRecorded") == calm.checks == 1
 
 
 @pytest.mark.parametrize("moment", SAMPLED)

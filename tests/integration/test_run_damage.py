@@ -17,6 +17,7 @@ from headway.application.verify_store import verify_store
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import RunId, run_stream
 from headway.domain.runs.outcomes import Parked, Success
+from tests.fakes.places import StandingPlaces
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.recorded_runs import Alone, recorded_run, waiting_run
 from tests.support.walked import engine_of
@@ -41,7 +42,9 @@ class Kept:
         return [problem.text() for problem in verify_store(self.engine).problems]
 
     def runs(self) -> Runs:
-        return Runs(engine=self.engine, queue=self.store.queue, owners=Alone())
+        return Runs(
+            engine=self.engine, queue=self.store.queue, owners=Alone(), places=StandingPlaces()
+        )
 
     def hit(self, sql: str, *values: str | int | bytes) -> None:
         """Change one row, as no Headway would."""

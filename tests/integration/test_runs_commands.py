@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,6 +113,25 @@ def test_what_each_step_took_is_shown_and_counted(home: Home) -> None:
     assert stats["workflows"][0]["steps"] == {"p50": 2, "p95": 2}
     assert "two-steps" in home.ask("stats", "--since", "7d", "--workflow", "two-steps").stdout
     assert "No run" in home.ask("stats", "--workflow", "none").stdout
+
+
+def test_a_run_that_is_aborted_after_its_worktree_was_removed_leaves_nothing_of_it(
+    home: Home,
+) -> None:
+    model = f"scripted:{home.folder / 'quick.yaml'}"
+    assert home.ask(*RUN, "--model", model, "--turns", "1").exit_code == 5
+    run = home.listed()[0]["run"]
+    place = shown(home, run)["worktree"]
+    others = home.folder / "others"
+    git(home.repo, "worktree", "add", "-q", "--detach", str(others))
+    for folder in (others, Path(place["path"])):
+        shutil.rmtree(folder)
+    assert home.ask("runs", "abort", run).exit_code == 0
+    listed = git(home.repo, "worktree", "list")
+    assert run not in listed
+    assert str(others) in listed, "what is not the run's is left as it is"
+    assert git(home.repo, "branch", "--list", place["branch"]) == ""
+    assert shown(home, run)["outcome"]["kind"] == "cancelled"
 
 
 def test_the_goal_may_stand_in_a_file_or_come_on_stdin(home: Home) -> None:

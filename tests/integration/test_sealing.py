@@ -1,4 +1,4 @@
-"""What the commands of a run can read of the processes around it: real ones, as one user."""
+"""What commands of runs and checks can read of the real processes around them, as one user."""
 
 import json
 import os
@@ -7,17 +7,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.support.patience import SECONDS_MAX
 from tests.support.run_home import RUN, Home
+from tests.support.served import Served
 from tests.support.unprivileged import unprivileged
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is sealed elsewhere")
 
+HEADWAY = (sys.executable, "-m", "headway")
 NOTES = "Looked at all that can be seen from here, and wrote down what was found."
 DONE = {"calls": [{"complete_step": {"notes": NOTES}}]}
 
@@ -34,6 +36,29 @@ def commanded(home: Home, command: str) -> None:
     """Have the run's model call the shell, and be done."""
     turns = [{"calls": [{"bash": {"command": command}}]}, DONE, DONE]
     home.script.write_text(json.dumps({"turns": turns}))
+
+
+def checked(home: Home, command: str) -> None:
+    """Have a workflow of one step, which a command checks."""
+    step = {
+        "id": "fix",
+        "title": "Fix",
+        "prompt": "Fix it.",
+        "checks": [{"id": "look", "run": command}],
+    }
+    flow = {"id": "checked", "name": "Checked", "description": "One check.", "version": "1.0.0"}
+    (home.folder / "workflows" / "checked.json").write_text(json.dumps({**flow, "steps": [step]}))
+    home.environment["HEADWAY_CHECKS"] = "run"
+
+
+@contextmanager
+def another(home: Home) -> Iterator[Path]:
+    """Begin a process that holds the key and may be read, as any of a user's; return where."""
+    with begun(home, "sleep", "600") as process:
+        # It is what it will be once its environment can be read.
+        while Path(f"/proc/{process.pid}/comm").read_text() != "sleep\n":
+            time.sleep(0.01)
+        yield Path(f"/proc/{process.pid}/environ")
 
 
 @contextmanager
@@ -62,25 +87,52 @@ def test_a_runs_commands_cannot_read_the_keys_of_the_process_that_drives_it(
     look = f"grep -ls {home.environment['SOME_API_KEY']} /proc/[0-9]*/environ"
     commanded(home, f"{look} > {found}; true")
     model = ("--model", f"scripted:{home.script}")
-    headway = (sys.executable, "-m", "headway")
-    with begun(home, "sleep", "600") as another:
-        # It is what it will be once its environment can be read, as any process's can.
-        while Path(f"/proc/{another.pid}/comm").read_text() != "sleep\n":
-            time.sleep(0.01)
+    with another(home) as readable:
         if door == "run":
-            with begun(home, *headway, *RUN, *model) as process:
+            with begun(home, *HEADWAY, *RUN, *model) as process:
                 said, _ = process.communicate(timeout=SECONDS_MAX)
                 assert process.returncode == 0, said
         else:
             assert home.call("dispatch", *RUN[1:], *model).returncode == 0
-            with begun(home, *headway, "up", "--port", "0") as process:
+            with begun(home, *HEADWAY, "up", "--port", "0") as process:
                 deadline = time.monotonic() + SECONDS_MAX
                 while home.listed()[0]["outcome"] != "success":
                     assert time.monotonic() < deadline, home.listed()
                     time.sleep(0.1)
                 process.send_signal(signal.SIGTERM)
                 process.communicate(timeout=SECONDS_MAX)
-        assert found.read_text() == f"/proc/{another.pid}/environ\n", "of that process alone"
+        assert found.read_text() == f"{readable}\n", "of that process alone"
+
+
+@pytest.mark.parametrize("door", ["in its own process", "through headway up"])
+def test_the_checks_of_a_client_cannot_read_the_keys_of_what_serves_it(
+    home: Home, door: str
+) -> None:
+    found, log = home.folder / "found", home.folder / "log"
+    look = f"grep -ls {home.environment['SOME_API_KEY']} /proc/[0-9]*/environ"
+    checked(home, f"{look} > {found}; true")
+    with ExitStack() as opened:
+        readable = opened.enter_context(another(home))
+        if door == "through headway up":
+            words = (*HEADWAY, "up", "--port", "0", "--no-worker", "--json")
+            server = opened.enter_context(begun(home, *words))
+            assert server.stdout is not None
+            assert "url" in json.loads(server.stdout.readline())
+        process = opened.enter_context(
+            subprocess.Popen(
+                unprivileged(*HEADWAY, "mcp"),
+                env=home.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=opened.enter_context(log.open("wb")),
+            )
+        )
+        client = Served(process, log)
+        client.shake_hands()
+        token = client.start(home.repo, "checked")["continueToken"]
+        assert client.advance(token)["isComplete"]
+        assert found.read_text() == f"{readable}\n", "of that process alone"
+        assert client.leave() == 0
 
 
 def test_filters_that_a_model_sets_are_run_by_git_without_the_keys(home: Home) -> None:

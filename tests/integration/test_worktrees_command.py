@@ -27,6 +27,7 @@ from headway.domain.runs.events import Owner, RunEnded
 from headway.domain.runs.outcomes import Success
 from headway.ports.queue import Move, RunWrite, Task
 from headway.ports.worktrees import WorktreeState
+from tests.fakes.places import StandingPlaces
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.called import called
 from tests.support.engines import engine_on
@@ -64,6 +65,7 @@ class Home:
             engine=engine_on(store, FOLLOWED, self.clock, FakeEntropy()),
             queue=store.queue,
             owners=Nobody(),
+            places=StandingPlaces(),
         )
         self.worktrees = SurveyedWorktrees(self.root / "worktrees", ENVIRONMENT)
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from headway.adapters.clock import SystemClock, SystemEntropy
@@ -28,6 +29,19 @@ WORKFLOW = {
     "steps": [
         {"id": "look", "title": "Look", "prompt": "Reproduce the failure."},
         {"id": "mend", "title": "Mend", "prompt": "Mend it and run check.py."},
+    ],
+}
+# As above; whether the failure is mended is for the engine's own runner to say.
+CHECKED = {
+    **WORKFLOW,
+    "steps": [
+        {"id": "look", "title": "Look", "prompt": "Reproduce the failure."},
+        {
+            "id": "mend",
+            "title": "Mend",
+            "prompt": "Mend it and run check.py.",
+            "checks": [{"id": "passes", "run": "checked python3 -B check.py"}],
+        },
     ],
 }
 CALC = "def add(a, b):\n    return a - b\n"
@@ -97,12 +111,27 @@ esac
 exec $real "$@"
 """
 
+# Before the command of a check: lets the process die while that is under way, or when it is over.
+CHECKING = """#!/bin/sh
+[ "$CRASH_AT" ] || exec "$@"
+n=$(($(cat "$CRASH_FOLDER/checks") + 1))
+echo $n > "$CRASH_FOLDER/checks"
+case "$CRASH_AT" in
+  check:$n) kill -KILL $(cat "$CRASH_FOLDER/pid"); exec sleep 600 ;;  # ended with the next claim
+  checked:$n) "$@"; kill -KILL $(cat "$CRASH_FOLDER/pid"); exit 1 ;;
+esac
+exec "$@"
+"""
+RECORDED_CHECKS = "ChecksRecorded"
+
 
 @dataclass(frozen=True)
 class Left:
     """What a run leaves; all from `effects` on may differ when it was disturbed.
 
-    The counts are those of the process that counted last, whichever of several that is.
+    Checks that were recorded and did not come to decide are recorded anew: those right after one
+    another count once. The counts are those of the process that counted last, whichever of several
+    that is.
     """
 
     outcome: str
@@ -114,6 +143,7 @@ class Left:
     row: str
     store_commits: int = field(compare=False)
     git_commands: int = field(compare=False)
+    checks: int = field(compare=False)
 
 
 def prepare(folder: Path) -> None:
@@ -124,13 +154,21 @@ def prepare(folder: Path) -> None:
     (folder / "script.yaml").write_text(SCRIPT)
     (folder / "repo" / "calc.py").write_text(CALC)
     (folder / "repo" / "check.py").write_text(CHECK)
-    shim = folder / "bin" / "git"
-    shim.parent.mkdir()
-    shim.write_text(GIT.format(real=shutil.which("git", path=os.defpath)))
-    shim.chmod(0o755)
+    shims = {"git": GIT.format(real=shutil.which("git", path=os.defpath)), "checked": CHECKING}
+    (folder / "bin").mkdir()
+    for name, text in shims.items():
+        shim = folder / "bin" / name
+        shim.write_text(text)
+        shim.chmod(0o755)
     identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
     for words in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-qm", "Begin")):
         git(folder / "repo", *words)
+
+
+def prepare_checked(folder: Path) -> None:
+    """As `prepare`, with a workflow whose last step declares a check."""
+    prepare(folder)
+    (folder / "workflows" / "two-steps.json").write_text(json.dumps(CHECKED))
 
 
 def crashed_at(folder: Path, *moments: str, url: str | None = None) -> Left:
@@ -139,7 +177,7 @@ def crashed_at(folder: Path, *moments: str, url: str | None = None) -> Left:
     Events are counted from the run's first, all else from the first of their process. The store is
     a file in the folder, or the PostgreSQL at `url`. Raises MomentNotMet.
     """
-    prepare(folder)
+    prepare_checked(folder)
     run, outcome = "new", ""
     for moment in (*moments, "never"):
         done = drive(run, folder, moment, url)
@@ -170,7 +208,7 @@ def stopped_at(folder: Path, moment: str, url: str | None = None) -> tuple[Left,
     Returns what is left before the first one wakes, what is left when it has ended, and what it
     says then.
     """
-    prepare(folder)
+    prepare_checked(folder)
     with begin("new", folder, f"stop-{moment}", url, HEADWAY_LEASE_SECONDS="1") as zombie:
         try:
             assert zombie.stdout is not None
@@ -199,7 +237,8 @@ def begin(
     run: str, folder: Path, moment: str, url: str | None, **more: str
 ) -> subprocess.Popen[str]:
     """Begin a process that drives a run."""
-    (folder / "gits").write_text("0")
+    for name in ("gits", "checks"):
+        (folder / name).write_text("0")
     environment = environment_of(folder, url, CRASH_FOLDER=str(folder), CRASH_AT=moment, **more)
     command = [sys.executable, "-m", "tests.support.run_process", run, str(folder), moment]
     return subprocess.Popen(
@@ -255,7 +294,11 @@ def left(folder: Path, run: RunId, outcome: str, url: str | None, *, of: int = 1
         outcome=outcome,
         tree=git(repo, "rev-parse", f"{branch}^{{tree}}"),
         commits=int(git(repo, "rev-list", "--count", f"HEAD..{branch}")),
-        session=tuple(kinds),
+        session=tuple(
+            kind
+            for before, kind in pairwise(["", *kinds])
+            if (before, kind) != (RECORDED_CHECKS, RECORDED_CHECKS)
+        ),
         effects=Counter(
             line.partition(" ")[2]
             for line in (folder / "effects").read_text().splitlines()
@@ -265,6 +308,7 @@ def left(folder: Path, run: RunId, outcome: str, url: str | None, *, of: int = 1
         row=row,
         store_commits=_counted(folder / "counts"),
         git_commands=_counted(folder / "gits"),
+        checks=_counted(folder / "checks"),
     )
 
 

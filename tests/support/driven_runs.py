@@ -16,6 +16,7 @@ from headway.domain.runs.messages import ToolCall
 from headway.domain.runs.outcomes import Outcome
 from headway.ports.queue import Task
 from tests.fakes.crew import PlayedModel, Turn, World, a_crew
+from tests.fakes.places import StandingPlaces
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.walked import engine_of
 
@@ -48,7 +49,13 @@ class Owners:
 def some_runs(limits: Limits | None = None, stuck: StuckPolicy = "abort") -> Runs:
     clock, entropy = FakeClock(), FakeEntropy()
     store = open_memory(clock, entropy)
-    runs = Runs(engine=engine_of(store), queue=store.queue, owners=Owners(), terms=LeaseTerms())
+    runs = Runs(
+        engine=engine_of(store),
+        queue=store.queue,
+        owners=Owners(),
+        places=StandingPlaces(),
+        terms=LeaseTerms(),
+    )
     begun = RunSubmitted(
         workflow_id="w",
         workspace="/w",

@@ -3,7 +3,8 @@
 A moment is told as `KIND:NUMBER`, or `never`. Kinds: `event` (once so many events are recorded),
 `before` and `after` (around the so-many-th effect on the world), `uncommitted` and `committed`
 (around the so-many-th COMMIT of this process), `git` and `gitcut` (as the so-many-th git command of
-this process has begun; git goes on without it, or dies with it). `stop-event` stops the process
+this process has begun; git goes on without it, or dies with it), `check` and `checked` (in the
+middle and at the end of the so-many-th check's command). `stop-event` stops the process
 instead, as a debugger or a suspended machine would.
 """
 

@@ -1,13 +1,16 @@
 """Writes to a small table, to see what becomes of those that come at once."""
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TypeAlias
 
+from headway.adapters.storage import group_commit
 from headway.adapters.storage.database import Cursor
 from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions
 
@@ -103,6 +106,34 @@ class Interruption:
         if not self.told.is_set():
             self.told.set()
             raise KeyboardInterrupt
+
+
+class Strike:
+    """Interrupts a thread in one of the moments at which Python does: as a call begins or is over.
+
+    Those of the group commit are counted, from 1 on; `came` tells that there were so many.
+    """
+
+    def __init__(self, moment: int) -> None:
+        self._left = moment
+
+    @property
+    def came(self) -> bool:
+        return self._left <= 0
+
+    def during(self, work: Callable[[], int]) -> int:
+        """Work, in the thread that is to be interrupted."""
+        sys.setprofile(self._see)
+        try:
+            return work()
+        finally:
+            sys.setprofile(None)
+
+    def _see(self, frame: FrameType, event: str, _: object) -> None:
+        if event in {"call", "c_return"} and frame.f_code.co_filename == group_commit.__file__:
+            self._left -= 1
+            if self.came:
+                raise KeyboardInterrupt
 
 
 @contextmanager

@@ -1,18 +1,22 @@
 """A PostgreSQL for tests: the one that is named, the one on this machine, or one of their own.
 
-Each store gets a schema of its own, dropped when it is closed.
+Each store gets a schema of its own, dropped when it is closed. A server of our own is ended with
+the process that made it; one whose process was killed, by the next that makes one.
 """
 
 import atexit
+import fcntl
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 from urllib.parse import quote
 
 import psycopg
@@ -26,6 +30,8 @@ __all__ = ["require_server", "require_tcp_url", "require_url", "schema"]
 CI = os.environ.get("CI") == "true"  # noqa: TID251  on CI a skip is a failure
 UNPRIVILEGED = "nobody"
 PROGRAMS = ("initdb", "pg_ctl")
+PREFIX = "headway-pg-"
+OWNED = "owned"  # locked for as long as the process lives that made the folder
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,12 @@ class Server:
     """A server of our own: where it is, and how to start and stop it."""
 
     folder: Path
-    url: str
+    owned: BinaryIO
+
+    @property
+    def url(self) -> str:
+        """Where it listens: a socket in its folder."""
+        return f"postgresql://headway@/postgres?host={quote(str(self.folder), safe='')}"
 
     def control(self, *words: str) -> None:
         log = str(self.folder / "log")
@@ -88,16 +99,38 @@ def _url() -> str | None:
 def _private() -> Server | None:
     if not all(shutil.which(name) for name in PROGRAMS):
         return None
-    folder = Path(tempfile.mkdtemp(prefix="headway-pg-"))
+    end_abandoned()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    owned = (folder / OWNED).open("wb")
+    fcntl.flock(owned, fcntl.LOCK_EX)
     if os.geteuid() == 0:
         os.chown(folder, pwd.getpwnam(UNPRIVILEGED).pw_uid, -1)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     made = ["initdb", "-D", str(folder / "data"), "-U", "headway", "-A", "trust", "-E", "UTF8"]
     _as_nobody([*made, "--locale=C", "--no-sync"], folder)
-    server = Server(folder, f"postgresql://headway@/postgres?host={quote(str(folder), safe='')}")
+    server = Server(folder, owned)
     server.control("-o", f"-c listen_addresses= -k {folder}", "start")
     atexit.register(server.control, "-m", "immediate", "stop")
     return server
+
+
+def end_abandoned() -> None:
+    """End the servers of processes that are gone, and remove their folders."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        # Another user's, one that is just being made, or in use.
+        with suppress(OSError), (folder / OWNED).open("rb+") as owned:
+            fcntl.flock(owned, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _end(Server(folder, owned))
+
+
+def _end(server: Server) -> None:
+    data = server.folder / "data"
+    with suppress(OSError, ValueError, IndexError, subprocess.CalledProcessError):
+        pid = int((data / "postmaster.pid").read_text().splitlines()[0])
+        if Path(f"/proc/{pid}/cwd").resolve() == data.resolve():  # the number may be another's now
+            os.kill(pid, signal.SIGCONT)  # a test may have stopped it
+            server.control("-m", "immediate", "stop")
+    shutil.rmtree(server.folder, ignore_errors=True)
 
 
 def _as_nobody(command: list[str], folder: Path) -> None:

@@ -18,6 +18,7 @@ from headway.domain.values import Json, JsonObject
 from tests.support.front_door import PLAIN
 from tests.support.patience import SECONDS_MAX
 
+TREE = Path(__file__).parents[2]
 HANDSHAKE_VERSION = "2025-11-25"
 MODERN_VERSION = "2026-07-28"
 ENVELOPE: JsonObject = {
@@ -217,12 +218,25 @@ def up_with_worker(root: Path, **more: str) -> Iterator[Up]:
 
 
 @contextmanager
-def _started(root: Path, line: list[str], variables: dict[str, str]) -> Iterator[Up]:
+def hasty_up(root: Path, **more: str) -> Iterator[Up]:
+    """Start a server that waits seconds where another waits a minute; kill it at the end."""
+    words = ("up", "--no-worker", "--json", "--port", "0")
+    line = [sys.executable, "-m", "tests.support.hasty_up", *words]
+    with _started(root, line, environment(root, **more), cwd=TREE) as server:
+        yield server
+
+
+@contextmanager
+def _started(
+    root: Path, line: list[str], variables: dict[str, str], cwd: Path | None = None
+) -> Iterator[Up]:
     prepare(root)
     log = root / f"log-{len(list(root.glob('log-*')))}"
     with (
         log.open("wb") as stderr,
-        subprocess.Popen(line, env=variables, stdout=subprocess.PIPE, stderr=stderr) as process,
+        subprocess.Popen(
+            line, env=variables, cwd=cwd, stdout=subprocess.PIPE, stderr=stderr
+        ) as process,
     ):
         assert process.stdout is not None
         try:

@@ -17,22 +17,17 @@ from headway.domain.runs.events import RunSubmitted, WorktreePlanned
 from headway.ports.engine import SessionEngine
 from headway.ports.models import Model
 from headway.ports.processes import Processes
+from headway.ports.worktrees import MadePlaces
 
 
-class Places(Protocol):
+class Places(MadePlaces, Protocol):
     """Makes places for runs. Every method raises Fault, and may be called again after a crash."""
 
     def plan(self, run: RunId, submitted: RunSubmitted) -> WorktreePlanned:
         """Return where a run is to work; nothing is made yet."""
 
-    def is_there(self, planned: WorktreePlanned) -> bool:
-        """Tell whether a place that was made is still there."""
-
     def make(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str | None:
         """Make what was planned unless it is there; return what was left behind there, in words."""
-
-    def forget(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str:
-        """Clear away what is left of a place that was removed; return what became of it."""
 
     def commit(
         self, run: RunId, submitted: RunSubmitted, planned: WorktreePlanned, session: str

@@ -6,6 +6,7 @@ Laws.
    once. While the store is away that waits, at most until the lease has run out by itself.
 3. Told to drain, it claims nothing more, and lets each run go on to the end of its turn.
 4. While an engine elsewhere is away its runs wait here, under their leases: no worker is lost.
+5. A provider that does not serve it stops no more runs than are driven just then; see `barring`.
 """
 
 import logging
@@ -19,6 +20,7 @@ from anyio import CancelScope, CapacityLimiter
 from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
+from headway.agent.barring import BARRED_MS, Bars
 from headway.agent.crew import Crew
 from headway.agent.driving import drive
 from headway.application.claim_run import claim_run
@@ -31,7 +33,7 @@ from headway.domain.errors import EngineUnavailable, Fault, InvalidInput, Sessio
 from headway.domain.ids import RunId
 from headway.domain.runs.acting import Stop, brought_to, next_action
 from headway.domain.runs.conversation import Conversation
-from headway.domain.runs.events import RunEvent
+from headway.domain.runs.events import ModelReplied, RunEvent, RunSubmitted
 from headway.domain.runs.outcomes import Cancelled, Failed, Outcome, in_words, is_rest
 from headway.ports.models import KEY_MISSING
 from headway.ports.queue import Bell, LeaseLost
@@ -75,6 +77,12 @@ class _Driven:
     now: Conversation  # as last told
     scope: CancelScope
 
+    @property
+    def submitted(self) -> RunSubmitted:
+        submitted = self.held.conversation.submitted
+        assert submitted is not None
+        return submitted
+
 
 class Worker:
     """One worker. `drain` and `stop` are called in its event loop."""
@@ -85,6 +93,7 @@ class Worker:
         self._news = anyio.Event()
         self._drains = False
         self._away: str | None = None  # what keeps the store from serving
+        self._bars = Bars(means.runs.engine.clock)
         # Beside the threads of the tools, which may all be taken for long.
         self._threads = CapacityLimiter(2)
 
@@ -159,6 +168,7 @@ class Worker:
                 await self._hand_back(held)
                 return
             driven = _Driven(held, held.conversation, CancelScope())
+            self._bars.let_through(driven.submitted.provider)
             self._driven[held.run] = driven
             group.start_soon(self._have_driven, driven)
 
@@ -167,14 +177,16 @@ class Worker:
 
     async def _claimed(self) -> Held | None:
         bounds = self._means.bounds
-        claim = partial(
-            claim_run,
-            self._means.runs,
-            per_workspace_max=bounds.per_workspace,
-            claimed_max=bounds.in_all,
-            tell=self._tell_set_aside,
-        )
         try:
+            await self._see_who_rests()
+            claim = partial(
+                claim_run,
+                self._means.runs,
+                per_workspace_max=bounds.per_workspace,
+                claimed_max=bounds.in_all,
+                without=self._bars.closed(),
+                tell=self._tell_set_aside,
+            )
             held = await run_sync(claim, limiter=self._threads)
         except Fault as fault:
             if self._away != fault.message:
@@ -187,6 +199,13 @@ class Worker:
             self._means.say(None, "Goes on: the queue can be read again.")
             self._away = None
         return held
+
+    async def _see_who_rests(self) -> None:
+        """Try providers again of whose runs one was resumed. Raises Fault."""
+        for run in tuple(self._bars.at_rest()):
+            found = await run_sync(self._means.runs.queue.find, run, 1, limiter=self._threads)
+            if not any(row.state == "resting" for row in found.rows):
+                self._bars.taken_up(run)
 
     async def _have_driven(self, driven: _Driven) -> None:
         """Drive one run to wherever it comes, and let go of it."""
@@ -219,6 +238,9 @@ class Worker:
             return await self._ended(held, f"a bug of Headway: {type(bug).__name__}: {bug}")
         if outcome is None:
             return "was taken by another worker; nothing more was written here"
+        provider = driven.submitted.provider
+        if self._bars.stopped(provider, held.run, outcome):
+            self._means.say(None, _leaving_alone(provider, held.run, outcome))
         return in_words(outcome)
 
     async def _outcome(self, driven: _Driven) -> Outcome | None:
@@ -227,6 +249,10 @@ class Worker:
         def tell(now: Conversation, event: RunEvent) -> None:
             driven.now = now
             means.tell(held.run, now, event)
+            provider = driven.submitted.provider
+            if isinstance(event, ModelReplied) and self._bars.replied(provider):
+                means.say(None, f"Claims runs of {provider} again: it has replied.")
+                self._news.set()
             if self._drains:
                 self._end_between_turns(driven)
 
@@ -297,6 +323,14 @@ class Worker:
     def _end_between_turns(driven: _Driven) -> None:
         if not is_in_turn(driven.now):
             driven.scope.cancel()
+
+
+def _leaving_alone(provider: str, run: RunId, outcome: Outcome) -> str:
+    resumed = f", or until {run} is resumed" if is_rest(outcome) else ""
+    return (
+        f"Claims no more runs of {provider} for {BARRED_MS // 60_000} minutes{resumed}: what keeps "
+        "that run from its model would keep them all. Then one of them tries."
+    )
 
 
 def _beginning(held: Held) -> str:

@@ -1,5 +1,9 @@
-"""Abort a run: at once when nobody drives it, else its worker is told."""
+"""Abort a run: at once when nobody drives it, else its worker is told.
 
+Of a worktree that was removed under it nothing is left, whoever ends the run.
+"""
+
+from headway.application.clear_away import clear_away
 from headway.application.naming_runs import named_run
 from headway.application.runs import Runs, append_outside, has_ended, is_driven, row_of, stop_at
 from headway.domain.runs.conversation import Conversation
@@ -21,6 +25,7 @@ def abort_run(runs: Runs, name: str, by: str, reason: str = "") -> Task:
             raise has_ended(row.run, str(row.outcome))
         if is_driven(runs, row):
             return (() if now.abort else (asked,)), None
+        clear_away(runs, now, row)
         outcome = Cancelled(by=by, reason=reason)
         return (asked, RunEnded(outcome=outcome)), stop_at(now, outcome)
 

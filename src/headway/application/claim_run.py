@@ -13,18 +13,19 @@ from headway.domain.ids import RunId, StreamId, run_of
 from headway.ports.queue import Claiming
 
 
-def claim_run(
+def claim_run(  # noqa: PLR0913 - what a claim is narrowed by
     runs: Runs,
     run: RunId | None = None,
     *,
     per_workspace_max: int | None = None,
     claimed_max: int | None = None,
+    without: tuple[str, ...] = (),
     tell: Callable[[RunId, SessionNotHealthy], None] | None = None,
 ) -> Held | None:
     """Return the run that is now held by this process; None when there is none to be had.
 
-    `tell` is told of each run that is set aside, and of what is wrong with it. Raises
-    SessionNotHealthy when the run named is damaged.
+    The next is none whose model is of a provider in `without`. `tell` is told of each run that is
+    set aside, and of what is wrong with it. Raises SessionNotHealthy when the run named is damaged.
     """
     for holder in runs.queue.holders():
         if runs.owners.is_gone(holder.owner):
@@ -35,6 +36,7 @@ def claim_run(
         run=run,
         per_workspace_max=per_workspace_max,
         claimed_max=claimed_max,
+        without=without,
     )
     aside: set[RunId] = set()
     while True:

@@ -15,6 +15,7 @@ from headway.domain.values import Value
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.owners import Owners
 from headway.ports.queue import Move, Queue, RunRecorded, RunWrite, Tally, Task, TaskState
+from headway.ports.worktrees import MadePlaces
 
 APPEND_ATTEMPTS_MAX: Final = 100
 TEXT_BYTES_MAX: Final = 65_536
@@ -40,6 +41,7 @@ class Runs:
     engine: Engine
     queue: Queue
     owners: Owners
+    places: MadePlaces
     terms: LeaseTerms = field(default_factory=LeaseTerms)
 
 

@@ -100,6 +100,7 @@ def submit_or_find(runs: Runs, request: SubmitRun) -> Submitted:
         goal=request.goal.strip()[:GOAL_SHOWN_MAX],
         priority=request.priority,
         dedupe=request.dedupe,
+        provider=begun.provider,
     )
     try:
         return Submitted(task=runs.queue.submit(task, (begun,), ()), is_new=True)

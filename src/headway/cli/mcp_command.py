@@ -21,6 +21,7 @@ from headway.config import ConfigError, Settings, process_settings
 from headway.mcp.lines import tell_a_person
 from headway.mcp.server import build_server
 from headway.mcp.stdio import serve_stdio
+from headway.sealing import keep_to_itself
 
 EXIT_INTERRUPTED: Final = 130
 LOG_FORMAT: Final = "%(levelname)s %(name)s: %(message)s"
@@ -40,6 +41,7 @@ def command(*, in_process: bool) -> None:  # noqa: ARG001 - its absence is what 
     tell_a_person()
     settings = _settings()
     logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=LOG_FORMAT)
+    keep_to_itself()
     for warning in settings.warnings:
         logger.warning(warning)
     try:

@@ -13,7 +13,7 @@ from headway.application.end_run import end_run
 from headway.application.hand_back_run import hand_back_run
 from headway.application.runs import Held, Runs
 from headway.application.show_run import show_run
-from headway.bootstrap import crew_for, keep_to_itself, model_named
+from headway.bootstrap import crew_for, model_named
 from headway.cli.options import print_json
 from headway.cli.refusing import Refusal, envelope
 from headway.cli.run_drawing import end_lines
@@ -31,6 +31,7 @@ from headway.domain.runs.events import RunEvent, RunSubmitted
 from headway.domain.runs.outcomes import Outcome, Paused, kind_of
 from headway.ports.models import Model
 from headway.ports.queue import LeaseLost
+from headway.sealing import keep_to_itself
 
 __all__ = ["EXIT_STOPPED", "claimed", "drive_here", "model_of"]
 

@@ -28,7 +28,7 @@ from headway.application.requests import Json
 from headway.application.run_verbs import RunVerbs
 from headway.application.runs import Runs
 from headway.application.verbs import Verbs
-from headway.bootstrap import keep_to_itself, open_runs, shares_store, whole_model_name
+from headway.bootstrap import open_runs, shares_store, whole_model_name
 from headway.cli.options import exit_words
 from headway.cli.refusing import Refusal, envelope
 from headway.cli.up_worker import OwnWorker
@@ -37,6 +37,7 @@ from headway.home import CHECKS, GATES, TOKEN, WORKFLOW_PATH
 from headway.mcp.http import McpOverHttp
 from headway.mcp.server import CALLS_AT_ONCE_MAX, build_server
 from headway.mcp.threads import Threads
+from headway.sealing import keep_to_itself
 from headway.server_lock import AlreadyServed, Running, ServerLock
 from headway.web.app import build_app
 from headway.web.guard import Rules, is_loopback

@@ -14,7 +14,7 @@ import click
 from headway.agent.crew import Crew
 from headway.agent.working import Bounds, Means, Worker
 from headway.application.runs import Held
-from headway.bootstrap import crew_for, keep_to_itself, model_named, open_work
+from headway.bootstrap import crew_for, model_named, open_work
 from headway.cli.engine_options import Asked, engine_options, with_engine
 from headway.cli.opening import told
 from headway.cli.options import examples, exit_words
@@ -26,6 +26,7 @@ from headway.config import Settings, process_settings
 from headway.domain.ids import RunId
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import RunEvent
+from headway.sealing import keep_to_itself
 
 NAME_CHARACTERS: Final = 13  # task_ and enough of the rest to name a run
 LOG_FORMAT: Final = "%(levelname)s %(name)s: %(message)s"

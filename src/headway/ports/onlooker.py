@@ -35,7 +35,8 @@ class StoreFacts(Value):
     processes may have it open. `schema` is its version, None while there is no store yet: all that
     follows is empty then. `newest_at` is the time of the newest event in milliseconds since 1970
     UTC. `latest`, `gates` and `latest_runs` are cut to what was asked for, `waiting` counts all
-    gates; `runs` counts runs by state, and `claims` holds those in state `claimed`;
+    gates; `runs` counts runs by state, `resting` those at rest by their reason, where
+    they have one, and `claims` holds those in state `claimed`;
     `unended` are the ids of all that have not ended. `unreadable` are the ids of the sessions and
     runs that are not among what is listed because their rows are damaged.
     """
@@ -53,6 +54,7 @@ class StoreFacts(Value):
     latest: tuple[SessionSummary, ...] = ()
     gates: tuple[GateRow, ...] = ()
     runs: Mapping[TaskState, int] = {}
+    resting: Mapping[str, int] = {}
     claims: tuple[Claim, ...] = ()
     latest_runs: tuple[RunRow, ...] = ()
     unended: frozenset[str] = frozenset()

@@ -48,7 +48,8 @@ class Task(Value):
 
     `position` orders rows of one priority, as they came unless one was moved; a higher `priority`
     goes first. `owner` and `lease_until` are those of the last claim, whether it still stands or
-    not. `tally` is None until the run first rests or ends.
+    not. `tally` is None until the run first rests or ends. `provider` is that of the run's model,
+    None in rows of an older version.
     """
 
     run: RunId
@@ -66,6 +67,7 @@ class Task(Value):
     submitted_at: Moment = 0
     updated_at: Moment = 0
     tally: Tally | None = None
+    provider: str | None = None
 
     @property
     def reason(self) -> str | None:
@@ -108,7 +110,8 @@ class Claiming(Value):
     """Who claims, and what: the run named, or the next that waits.
 
     `per_workspace_max` and `claimed_max` bound how many may be claimed at once; None is no bound.
-    A claim that names a bound never goes beyond it, whoever claims at the same time.
+    A claim that names a bound never goes beyond it, whoever claims at the same time. Of the
+    providers in `without` no run is claimed but the one named.
     """
 
     owner: Owner
@@ -116,6 +119,7 @@ class Claiming(Value):
     run: RunId | None = None
     per_workspace_max: int | None = None
     claimed_max: int | None = None
+    without: tuple[str, ...] = ()
 
 
 class Holder(Value):

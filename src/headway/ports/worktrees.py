@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from headway.domain.ids import RunId
+from headway.domain.runs.events import RunSubmitted, WorktreePlanned
 from headway.domain.values import Value
 
 
@@ -47,4 +48,17 @@ class Worktrees(Protocol):
 
         Raises PreconditionFailed where its head is another by now, or it holds changes other than
         those that were saved; then nothing is removed.
+        """
+
+
+class MadePlaces(Protocol):
+    """The places that were made for runs, on this machine. Every method raises Fault."""
+
+    def is_there(self, planned: WorktreePlanned) -> bool:
+        """Tell whether a place that was made is still there."""
+
+    def forget(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str:
+        """Clear away what is left of a place that was removed; return what became of it.
+
+        May be called again after a crash.
         """

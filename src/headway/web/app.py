@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -48,7 +48,11 @@ def build_app(
 
     routes = Starlette(
         routes=[Route("/healthz", healthz), Route("/v1/version", version), *doors],
-        exception_handlers={HTTPException: _not_served, Exception: _failed},
+        exception_handlers={
+            HTTPException: _not_served,
+            ClientDisconnect: _left,
+            Exception: _failed,
+        },
     )
     return Guard(_Mounts(routes, mounted), rules)
 
@@ -62,6 +66,10 @@ async def _not_served(request: Request, error: Exception) -> Response:
         "This server has /mcp (POST), /v1/runs (GET, POST), /healthz and /v1/version (GET).",
     )
     return JSONResponse(body, status_code=error.status_code, headers=error.headers)
+
+
+async def _left(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=400)  # to nobody; without it, that would be a bug of ours
 
 
 async def _failed(request: Request, _error: Exception) -> Response:

@@ -14,6 +14,7 @@ from headway.domain.runs.events import Owner, RunSubmitted
 from headway.domain.runs.outcomes import Outcome, Stuck, Success
 from headway.ports.queue import Task
 from tests.fakes.crew import PlayedEngine, PlayedPlace, PlayedTools, World
+from tests.fakes.places import StandingPlaces
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.provided import ANTHROPIC, PROVIDERS, Provider, Talk, talk_with
 from tests.support.provider_acts import Call, Says, Silent
@@ -36,7 +37,13 @@ class Here:
 def driven(talk: Talk, world: World) -> Outcome | None:
     clock, entropy = FakeClock(), FakeEntropy()
     store = open_memory(clock, entropy)
-    runs = Runs(engine=engine_of(store), queue=store.queue, owners=Here(), terms=LeaseTerms())
+    runs = Runs(
+        engine=engine_of(store),
+        queue=store.queue,
+        owners=Here(),
+        places=StandingPlaces(),
+        terms=LeaseTerms(),
+    )
     begun = RunSubmitted(workflow_id="w", workspace="/w", goal="g", model="m")
     runs.queue.submit(Task(run=RUN, workflow_id="w", workspace="/w", goal="g"), (begun,), ())
     held = claim_run(runs, RUN)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from dataclasses import replace as changed
 
 import anyio
@@ -27,10 +28,13 @@ from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import (
     ModelAsked,
     ModelErred,
+    Owner,
     PauseAsked,
     RunClaimed,
     RunEnded,
     RunEvent,
+    RunSubmitted,
+    WorktreePlanned,
 )
 from headway.domain.runs.limits import Limits
 from headway.domain.runs.messages import ModelRequest, Reply, Results, Told, ToolCall
@@ -51,6 +55,7 @@ from tests.support.driven_runs import (
     RUN,
     TURNS,
     Killed,
+    Owners,
     bury,
     conversation,
     driven,
@@ -341,6 +346,38 @@ def test_a_run_at_rest_that_is_aborted_has_ended_in_its_own_history_too() -> Non
     pause_run(runs, RUN, "me")
     assert abort_run(runs, RUN, "me").outcome == "cancelled"
     assert conversation(runs).outcome == Cancelled(by="me")
+
+
+class RemovedPlaces:
+    """Every worktree was removed, and of none can anything be cleared away."""
+
+    def __init__(self) -> None:
+        self.tried: list[WorktreePlanned] = []
+
+    def is_there(self, planned: WorktreePlanned) -> bool:
+        return False
+
+    def forget(self, submitted: RunSubmitted, planned: WorktreePlanned) -> str:
+        self.tried.append(planned)
+        raise PreconditionFailed("git is away", remedy="Install it.")
+
+
+@dataclass
+class Elsewhere(Owners):
+    """Another machine."""
+
+    def me(self) -> Owner:
+        return replace(super().me(), host="elsewhere")
+
+
+@pytest.mark.parametrize(("owners", "tries"), [(Owners(), 1), (Elsewhere(), 0)])
+def test_an_abort_ends_a_run_whatever_becomes_of_a_worktree_that_only_its_machine_knows(
+    owners: Owners, tries: int
+) -> None:
+    runs, places = some_runs(Limits(turns=2)), RemovedPlaces()
+    assert driven(runs, World(), PlayedModel(TURNS)) == Paused(limit="turns")
+    assert abort_run(changed(runs, places=places, owners=owners), RUN, "me").outcome == "cancelled"
+    assert len(places.tried) == tries
 
 
 def test_a_limit_rests_the_run_and_a_resumption_grants_it_once_more() -> None:

@@ -29,6 +29,7 @@ from headway.ports.engine import SessionWanted
 from headway.ports.models import KEY_MISSING
 from headway.ports.queue import Claiming, Task
 from tests.fakes.crew import PlayedEngine, PlayedModel, Turn, World, a_crew
+from tests.fakes.places import StandingPlaces
 from tests.support.hitting import hit_file
 from tests.support.patience import SECONDS_MAX
 from tests.support.walked import engine_of
@@ -152,7 +153,10 @@ def office(tmp_path: Path) -> Iterator[Office]:
     store = open_sqlite(tmp_path / "headway.db", SystemClock(), SystemEntropy())
     terms = LeaseTerms(ttl_ms=TTL_MS, heartbeat_ms=TTL_MS // 4)
     engine = engine_of(store)
-    yield Office(store, Runs(engine=engine, queue=store.queue, owners=Mine(), terms=terms))
+    yield Office(
+        store,
+        Runs(engine=engine, queue=store.queue, owners=Mine(), places=StandingPlaces(), terms=terms),
+    )
     store.close()
 
 

@@ -206,6 +206,16 @@ def test_runs_that_nobody_goes_on_with_are_told(
     assert ("headway worker" in finding.remedy) == (level == "warning")
 
 
+def test_what_keeps_runs_from_their_models_is_told(machine: FakeMachine) -> None:
+    resting = {"credit_spent": 1, "credential_expired": 12, "turns": 3}
+    facts = changed(SOUND, runs={"resting": 16, "queued": 40}, resting=resting)
+    finding = found(home(machine, facts), "models")
+    assert finding.level == "warning"
+    told = "12 runs rest for credential_expired, 1 run rests for credit_spent; "
+    assert finding.told.startswith(told)
+    assert "`headway runs resume RUN --queue`" in finding.remedy
+
+
 def test_worktrees_that_no_living_run_needs_are_told(machine: FakeMachine) -> None:
     machine.folders = {FOLDER / "worktrees": ("task_a", "task_b", "task_c")}
     finding = found(home(machine, changed(SOUND, unended=frozenset({"task_b"}))), "worktrees")

@@ -40,6 +40,7 @@ from headway.domain.runs.messages import Usage
 from headway.domain.runs.outcomes import Failed, Outcome, Parked, Paused, Success
 from headway.ports.models import NamedModel
 from headway.ports.queue import Move, Task
+from tests.fakes.places import StandingPlaces
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
 from tests.support.recorded_runs import recorded_run
 from tests.support.walked import engine_of
@@ -71,7 +72,9 @@ def clock() -> FakeClock:
 def runs(clock: FakeClock) -> Runs:
     store = open_memory(clock, FakeEntropy())
     engine = dataclasses.replace(engine_of(store), clock=clock)
-    return Runs(engine=engine, queue=store.queue, owners=Mine(), terms=LeaseTerms())
+    return Runs(
+        engine=engine, queue=store.queue, owners=Mine(), places=StandingPlaces(), terms=LeaseTerms()
+    )
 
 
 def run(number: int) -> RunId:
@@ -428,7 +431,7 @@ def test_a_log_is_read_page_by_page(runs: Runs) -> None:
 
 def test_a_parked_run_is_found_by_its_session_among_very_many_that_rest() -> None:
     store = open_memory(FakeClock(), FakeEntropy())
-    runs = Runs(engine=engine_of(store), queue=store.queue, owners=Mine())
+    runs = Runs(engine=engine_of(store), queue=store.queue, owners=Mine(), places=StandingPlaces())
     parked = Parked(gate="gate_a")
     oldest, session, _ = recorded_run(store, runs.engine, 0, parked)
     for number in range(1, 1_002):

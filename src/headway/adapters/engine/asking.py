@@ -28,7 +28,8 @@ MCP_PATH: Final = "/mcp"
 ABOUT_PATH: Final = "/v1/version"
 WAITS_SECONDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0)  # while a server restarts
 CONNECT_SECONDS_MAX: Final = 10.0
-AWAY: Final = frozenset({500, 502, 503, 504})  # it fails, leaves, or is not ready
+# It was not asked in time, fails, leaves, or is not ready.
+AWAY: Final = frozenset({408, 500, 502, 503, 504})
 OK: Final = 200
 # A call may take as long as its checks do; a peer that is gone is found out by the system itself.
 KEEPALIVE: Final = (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))

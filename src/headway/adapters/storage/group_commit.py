@@ -16,7 +16,8 @@ switched twice as often. And a leader that began before them would contend with 
 statement, and find fewer waiting: those who write again at once are in the next commit this way.
 
 Whoever is woken hands on, so a caller that is interrupted does that first, however often it is
-interrupted. Each step of it may be done twice.
+interrupted. Each step of it may be done twice. Python interrupts as a call begins or is over: what
+must not be torn apart is done without one. A write counts as kept only once it is told to be.
 """
 
 import threading
@@ -51,10 +52,11 @@ class Abandoned(Exception):
 class Job(Generic[T]):
     """One write: its work, and what came of it.
 
-    `begun` tells that another leads it; `after` is called by its caller when that is woken.
+    `begun` tells that another leads it, `kept` that it was committed; `after` is what its caller
+    does before it goes on.
     """
 
-    __slots__ = ("_awake", "_error", "_result", "_turn", "_work", "after", "begun")
+    __slots__ = ("_awake", "_error", "_result", "_turn", "_work", "after", "begun", "kept")
 
     def __init__(self, work: Callable[[Cursor], T]) -> None:
         self._work = work
@@ -65,6 +67,7 @@ class Job(Generic[T]):
         self._awake = False
         self.after: Callable[[], None] | None = None
         self.begun = False
+        self.kept = False
 
     def run(self, cursor: Cursor) -> bool:
         """Do the work and keep what it returns or raises; tell whether it returned.
@@ -94,22 +97,27 @@ class Job(Generic[T]):
             self._turn.release()
 
     def wait(self, seconds: float = -1) -> bool:
-        """Wait to be woken, and do what is to be done after; tell whether that came in time."""
+        """Wait to be woken, and go on; tell whether that came in time."""
         if not self._awake and not self._turn.acquire(timeout=seconds):
             return False
-        if self.after is not None:
-            self.after()
+        self.go_on()
         return True
 
-    def abandon(self) -> None:
-        """Have the caller told that what came of it is not known, unless it is."""
-        if not self._result:
-            self.fail(Abandoned())
+    def go_on(self) -> None:
+        """Do what is to be done after."""
+        if self.after is not None:
+            self.after()
+            self.after = None  # which leads to the others
 
     def result(self) -> T:
-        """Return what the work returned, or raise what it raised."""
+        """Return what the work returned, or raise what it raised.
+
+        Raises Abandoned when it is not known to be kept.
+        """
         if self._error is not None:
             raise self._error
+        if not self.kept:
+            raise Abandoned
         return self._result[0]
 
 
@@ -147,7 +155,7 @@ class GroupCommit:
                     self._hand_on(job)
             self._see_through(job, WAIT_SECONDS)
         except BaseException:
-            self._leave(job)
+            self._leave([job])
             raise
         return job.result()
 
@@ -162,8 +170,6 @@ class GroupCommit:
             try:
                 self._write_all(jobs)
             except BaseException as error:  # noqa: BLE001 - raised below
-                for job in jobs:
-                    job.abandon()
                 interrupted.append(error)
 
         make_all(calls, self, settle)
@@ -186,8 +192,7 @@ class GroupCommit:
             for job in jobs:
                 job.fail(error)
         except BaseException:  # meant for this thread, as Ctrl-C is
-            for job in jobs:
-                self._leave(job)
+            self._leave(jobs)
             raise
 
     def _see_all_through(self, jobs: Sequence[Job[object]]) -> None:
@@ -226,17 +231,22 @@ class GroupCommit:
         if self._leader is job:
             self._lead([job])  # type: ignore[list-item]  # as above
 
-    def _leave(self, job: Job[T]) -> None:
-        """Leave nothing for a caller to do: its job is not begun, or else seen to its end."""
+    def _leave(self, jobs: Sequence[Job[T]]) -> None:
+        """Leave nothing for a caller to do: its jobs are not begun, or else seen to their end.
 
-        def leave() -> None:
-            if self._left(job):
-                return
-            if job.begun:
-                job.wait()
-            self._hand_on(job)
-
-        _surely(leave)
+        It begins again whenever it is interrupted.
+        """
+        try:
+            for job in jobs:
+                if self._left(job):
+                    continue
+                if job.begun:
+                    job.wait()
+                job.go_on()
+                self._hand_on(job)
+        except BaseException:
+            self._leave(jobs)
+            raise
 
     def _left(self, job: Job[T]) -> bool:
         """Take a job out of the queue; tell whether it was still there, and so not begun."""
@@ -249,20 +259,22 @@ class GroupCommit:
     def _lead(self, own: Sequence[Job[object]]) -> None:
         """Do the work of own jobs and of those who wait, as one commit, and hand on."""
         others: list[Job[object]] = []
+        own[0].after = partial(self._wake_in_turn, others, own[0])
         try:
             with self._state:
                 while self._waiting and len(own) + len(others) < BATCH_MAX:
-                    others.append(self._waiting.popleft())
-                    others[-1].begun = True
+                    first = self._waiting[0]
+                    first.begun = True
+                    others += [first]
+                    del self._waiting[0]  # no call, after which an interruption would lose it
             self._as_one([*own, *others])
-        except BaseException as error:
-            told = error if isinstance(error, Exception) else Abandoned()
             for each in (*own, *others):
-                each.fail(told)
-            if told is not error:  # meant for this thread, as Ctrl-C is
-                raise
+                each.kept = True
+        except Exception as error:  # noqa: BLE001 - raised again in every caller
+            for each in (*own, *others):
+                each.fail(error)
         finally:
-            _surely(lambda: self._wake_in_turn(others, own[0]))
+            own[0].go_on()
 
     def _wake_in_turn(self, jobs: Sequence[Job[object]], leader: Job[object]) -> None:
         """Have each caller wake the next, and the last hand on the lead."""
@@ -275,19 +287,12 @@ class GroupCommit:
         """Have the first of those who wait lead after this one, unless that was done."""
         with self._state:
             if self._leader is leader:
-                self._leader = self._waiting.popleft() if self._waiting else None
+                if self._waiting:
+                    self._leader = self._waiting[0]
+                    del self._waiting[0]  # as above
+                else:
+                    self._leader = None
             if self._leader is not None:
                 self._leader.wake()
             elif self._closed:
                 self._done.notify_all()
-
-
-def _surely(step: Callable[[], None]) -> None:
-    """Do a step, again whenever this thread is interrupted in it, and raise what did that."""
-    try:
-        step()
-    except Exception:
-        raise
-    except BaseException:
-        _surely(step)
-        raise

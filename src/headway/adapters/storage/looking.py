@@ -20,6 +20,7 @@ from headway.ports.onlooker import StoreFacts
 from headway.ports.sessions import Status
 
 BUSY_SECONDS: Final = 2.0
+TALLIES_SINCE: Final = 6  # the version of the schema whose rows of runs have them
 
 _SCHEMA: Final = "SELECT value FROM meta WHERE name = 'schema'"
 _STATUSES: Final = "SELECT status, count(*) FROM sessions GROUP BY status"
@@ -100,6 +101,8 @@ def told(cursor: Cursor, tables: set[str], limit: int) -> Told:
     )
     for name, table, sql, values in asked:
         found[name] = rows(cursor, sql, *values) if table in tables else []
+    has_tallies = (_number(found["schema"]) or 0) >= TALLIES_SINCE
+    found["tallies"] = rows(cursor, looking_runs.TALLIES) if has_tallies else []
     return found
 
 
@@ -108,7 +111,8 @@ def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
     latest, gates = listed(read["latest"], summary_of), listed(read["gates"], gate_of)
     claims = listed(read["claims"], looking_runs.claim_of)
     latest_runs = listed(read["latest_runs"], looking_runs.run_of)
-    unreadable = (each.unreadable for each in (latest, gates, claims, latest_runs))
+    tallies = listed(read["tallies"], looking_runs.tally_of)
+    unreadable = (each.unreadable for each in (latest, gates, claims, latest_runs, tallies))
     return StoreFacts(
         kind=nothing.kind,
         place=nothing.place,
@@ -123,6 +127,7 @@ def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
         latest=latest.rows,
         gates=gates.rows,
         runs=looking_runs.states_of(read["runs"]),
+        resting=looking_runs.reasons_of(tallies.rows),
         claims=claims.rows,
         latest_runs=latest_runs.rows,
         unended=frozenset(str(row[0]) for row in read["unended"]),

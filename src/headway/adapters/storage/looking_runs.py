@@ -1,5 +1,6 @@
 """What the onlookers read of runs, and the values in it."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final, get_args
 
@@ -8,13 +9,14 @@ import msgspec
 from headway.adapters.storage.database import Row
 from headway.adapters.storage.rows import OF_A_RUN, checked, damaged_row
 from headway.ports.onlooker import Claim, RunRow
-from headway.ports.queue import TaskState
+from headway.ports.queue import Tally, TaskState
 
 STATES: Final = "SELECT state, count(*) FROM tasks GROUP BY state"
 CLAIMS: Final = (
     "SELECT run, owner, lease_until FROM tasks"
     " WHERE state = 'claimed' AND owner IS NOT NULL ORDER BY run"
 )
+TALLIES: Final = "SELECT run, tally FROM tasks WHERE state = 'resting' AND tally IS NOT NULL"
 UNENDED: Final = "SELECT run FROM tasks WHERE state <> 'ended'"
 LATEST: Final = (
     "SELECT run, state, workflow_id, goal FROM tasks ORDER BY submitted_at DESC, position DESC"
@@ -27,6 +29,20 @@ def states_of(rows: Iterable[Row]) -> dict[TaskState, int]:
     found = {str(state): int(count) for state, count in rows}
     known: tuple[TaskState, ...] = get_args(TaskState)
     return {state: found[state] for state in known if state in found}
+
+
+def tally_of(row: Row) -> Tally:
+    """Return what a run took until its rest. Raises SessionNotHealthy for what makes no sense."""
+    run, tally = row
+    try:
+        return msgspec.json.decode(str(tally), type=Tally)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise damaged_row(run, str(error), OF_A_RUN) from error
+
+
+def reasons_of(tallies: Iterable[Tally]) -> dict[str, int]:
+    """Return how many runs rest for each reason."""
+    return dict(Counter(each.reason for each in tallies if each.reason is not None))
 
 
 def claim_of(row: Row) -> Claim:

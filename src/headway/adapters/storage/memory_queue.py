@@ -218,6 +218,8 @@ class MemoryQueue:
     def _wanted(task: Task, claiming: Claiming, held: list[Task]) -> bool:
         if claiming.run is not None:
             return task.run == claiming.run
+        if task.provider in claiming.without:
+            return False
         most = claiming.per_workspace_max
         beside = sum(each.workspace == task.workspace for each in held)
         return most is None or beside < most

@@ -47,7 +47,7 @@ from headway.ports.queue import (
 
 _FIELDS: Final = (
     "run", "workflow_id", "workspace", "goal", "priority", "dedupe", "position", "state",
-    "outcome", "fence", "owner", "lease_until", "submitted_at", "updated_at", "tally",
+    "outcome", "fence", "owner", "lease_until", "submitted_at", "updated_at", "tally", "provider",
 )  # fmt: skip
 NO_BOUND: Final = -1
 
@@ -292,8 +292,9 @@ class SqlQueue:
             return claiming.run if cursor.fetchone() is not None else None
         most = claiming.per_workspace_max
         bound = NO_BOUND if most is None else most
+        text = sql.next_in_turn(len(claiming.without)) + self._manners.skip
         while True:
-            cursor.execute(sql.NEXT + self._manners.skip, (now, bound, now, bound))
+            cursor.execute(text, (now, *claiming.without, bound, now, bound))
             found = cursor.fetchone()
             if found is None:
                 return None
@@ -318,7 +319,7 @@ def _move(cursor: Cursor, run: RunId, move: Move, now: int) -> None:
 def _is_new(cursor: Cursor, task: Task, now: int) -> bool:
     """Keep a new row; tell whether there was none with its id or key."""
     values = (task.run, task.workflow_id, task.workspace, task.goal, task.priority)
-    cursor.execute(sql.SUBMIT, (*values, task.dedupe, now, now))
+    cursor.execute(sql.SUBMIT, (*values, task.dedupe, now, now, task.provider))
     return cursor.fetchone() is not None
 
 

@@ -8,14 +8,14 @@ from typing import Final
 
 _FIELDS: Final = (
     "run, workflow_id, workspace, goal, priority, dedupe, position, state, outcome, fence,"
-    " owner, lease_until, submitted_at, updated_at, tally"
+    " owner, lease_until, submitted_at, updated_at, tally, provider"
 )
 
 # Keep a new row, unless an unfinished run has its dedupe key.
 SUBMIT: Final = (
     "INSERT INTO tasks (run, workflow_id, workspace, goal, priority, dedupe, state, fence,"
-    " lease_until, submitted_at, updated_at)"
-    " VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, ?, ?) ON CONFLICT DO NOTHING RETURNING position"
+    " lease_until, submitted_at, updated_at, provider)"
+    " VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING position"
 )
 
 # The run that has a dedupe key, or an id.
@@ -32,12 +32,11 @@ CLAIMABLE: Final = (
     " FROM tasks t WHERE (t.state = 'queued' OR (t.state = 'claimed' AND t.lease_until <= ?))"
 )
 THIS: Final = f"SELECT t.run{CLAIMABLE} AND t.run = ?"
-NEXT: Final = (
-    f"SELECT t.run, t.position{CLAIMABLE}"  # noqa: S608 - as above
+_ROOM: Final = (
     " AND (? < 0 OR (SELECT COUNT(*) FROM tasks c WHERE c.workspace = t.workspace"
     " AND c.state = 'claimed' AND c.lease_until > ?) < ?)"
-    " ORDER BY t.priority DESC, t.position LIMIT 1"
 )
+_FIRST: Final = " ORDER BY t.priority DESC, t.position LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +117,16 @@ FIND: Final = (
     f"SELECT {_FIELDS} FROM tasks"  # noqa: S608 - as above
     " WHERE run >= ? AND run < ? ORDER BY run LIMIT ?"
 )
+
+
+def next_in_turn(without: int) -> str:
+    """Return the text that finds the next row in turn, but for those of so many providers.
+
+    The values are the time, the providers, the bound of a workspace, the time, the bound.
+    """
+    marks = ", ".join("?" * without)
+    others = f" AND (t.provider IS NULL OR t.provider NOT IN ({marks}))" if without else ""
+    return f"SELECT t.run, t.position{CLAIMABLE}{others}{_ROOM}{_FIRST}"
 
 
 def tasks_in(states: int, *equal: str) -> str:

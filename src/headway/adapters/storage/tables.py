@@ -197,6 +197,7 @@ TASKS: Final = Table(
     Column("submitted_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("tally", TEXT),
+    Column("provider", TEXT),
     Index("tasks_by_turn", "state", "priority", "position"),
 )
 

@@ -47,6 +47,11 @@ class RunSubmitted(Value, tag="run_submitted", tag_field="event"):
     stuck: StuckPolicy = "abort"
     retry_of: str | None = None
 
+    @property
+    def provider(self) -> str:
+        """Return who serves the run's model."""
+        return self.model.partition(":")[0]
+
 
 class RunClaimed(Value, tag="run_claimed", tag_field="event"):
     """A worker took the run. What was under way before it is interrupted."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from headway.mcp.lines import LINE_BYTES_MAX, read_lines, tell_a_person
 from headway.mcp.relay.relaying import Relay, Wishes
+from headway.sealing import keep_to_itself
 from headway.server_lock import Running, read_lock
 
 EXIT_INTERRUPTED: Final = 130
@@ -22,6 +23,7 @@ def relay_if_served(home: Path, wishes: Wishes) -> bool:
     look = partial(_look, home)
     if look() is None:
         return False
+    keep_to_itself()
     out = os.dup(1)
     tell_a_person()
     os.dup2(2, 1)  # stdout carries the protocol alone: whatever else prints goes to stderr

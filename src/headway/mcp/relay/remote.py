@@ -17,7 +17,8 @@ from headway.mcp.relay.wire import Answer, Connection, Cut, event_data
 
 PATH: Final = "/mcp"
 SESSION_HEADER: Final = "mcp-session-id"
-AWAY: Final = frozenset({502, 503, 504})  # it leaves or is not ready: ask again
+# It was not asked in time, leaves or is not ready: ask again.
+AWAY: Final = frozenset({408, 502, 503, 504})
 OK: Final = 200
 UNKNOWN_SESSION: Final = 404
 SHOWN_MAX: Final = 200
