@@ -192,6 +192,15 @@ def test_a_body_over_the_limit_is_refused_before_it_is_read(served: Up) -> None:
     assert served.get("/healthz")[0] == 200
 
 
+@pytest.mark.parametrize("protocol", ["h2c", "websocket"])
+def test_an_offer_to_speak_another_protocol_is_passed_over(served: Up, protocol: str) -> None:
+    offer = {"connection": "Upgrade, HTTP2-Settings", "Upgrade": protocol, "http2-settings": "AAQA"}
+    status, answer = served.send(
+        message("ping", {}), mcp_protocol_version=HANDSHAKE_VERSION, **offer
+    )
+    assert (status, answer["result"]) == (200, {})
+
+
 def test_what_is_not_a_post_of_json_is_refused(served: Up) -> None:
     for method in ("GET", "DELETE", "PUT"):
         status, answer = served.ask(method, "/mcp", b"", FORM)

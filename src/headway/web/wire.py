@@ -10,6 +10,7 @@ import asyncio
 import http
 import json
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -23,6 +24,9 @@ from headway.web.guard import envelope
 REQUEST_SECONDS_MAX: Final = 60.0  # for head and body together, from the first byte on
 BAD_REQUEST: Final = 400
 TIMEOUT: Final = 408
+
+_HEAD_ENDS: Final = b"\r\n\r\n"
+_UPGRADE: Final = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +54,8 @@ class Wire(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_whole and b"pgrade:" in data:
+            data = _not_upgraded(data)
         self._is_whole = False
         super().data_received(data)
         self._await_client()
@@ -133,3 +139,13 @@ class Wire(HttpToolsProtocol):
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
+
+
+def _not_upgraded(data: bytes) -> bytes:
+    """Return what begins with a request without its offer to speak another protocol.
+
+    A server may pass over it (RFC 9110, section 7.8), and the client of Java's library makes it
+    unasked. The parser would end the request with its head, and its body would be lost.
+    """
+    head, ends, rest = data.partition(_HEAD_ENDS)
+    return _UPGRADE.sub(b"\r\nx-upgrade:", head) + ends + rest
