@@ -268,7 +268,7 @@ def _at_once(place: Field, bell: Bell, sizes: Sizes) -> Figure:
     anyio.run(partial(Worker(means).run, until_idle=True))
     took = time.perf_counter() - began
     for run in submitted:
-        (row,) = place.runs.queue.find(run, 1)
+        (row,) = place.runs.queue.find(run, 1).rows
         last = place.runs.queue.scan(run)[-1].event
         assert (row.outcome, row.fence) == ("success", 1), last
     longest = max(watched.gaps(submitted))

@@ -56,7 +56,7 @@ def _figures(store: Store, sizes: Sizes) -> Iterator[Figure]:
     yield Figure(group=group, name="an append of a whole session", value=appended, unit="ms")
     for name, words in QUERIES.items():
         query = SessionQuery(text=words, limit=LIMIT)
-        found = store.sessions.find(query)
+        found = store.sessions.find(query).rows
         took = repeated(partial(store.sessions.find, query), sizes.repeats)
         note = f"{len(found)} found, at most {LIMIT} asked for"
         yield Figure(group=group, name=name, value=took, unit="ms", target=SEARCH_MAX_MS, note=note)

@@ -34,7 +34,7 @@ def reckon(environment: Mapping[str, str], tally: Tally, folder: Path) -> list[s
 
 
 def _ledger(engine: Engine, tally: Tally) -> Iterator[str]:
-    summaries = engine.sessions.find(SessionQuery(limit=SESSIONS_MAX))
+    summaries = engine.sessions.find(SessionQuery(limit=SESSIONS_MAX)).rows
     began = Counter(summary.goal for summary in summaries)
     yield from (f"{goal!r} began {times} sessions" for goal, times in began.items() if times > 1)
     yield from (f"{goal!r} was lost" for goal in sorted(tally.acknowledged.keys() - began.keys()))

@@ -43,7 +43,9 @@ def compete(folder: Path, url: str | None, *, seed: int, runs: int, faults: int)
             if faults:
                 faults -= 1
                 _disturb(chance.choice(workers), chance)
-        outcomes = {task.run: str(task.outcome) for task in verbs.queue.tasks(("ended",), runs)}
+        outcomes = {
+            task.run: str(task.outcome) for task in verbs.queue.tasks(("ended",), runs).rows
+        }
     return [left(folder, run, outcomes[run], url, of=runs) for run in ids]
 
 
@@ -68,7 +70,7 @@ def _submitted(verbs: Runs, folder: Path) -> RunId:
 
 
 def _unfinished(verbs: Runs) -> tuple[Task, ...]:
-    return verbs.queue.tasks(("queued", "claimed", "resting"), 100)
+    return verbs.queue.tasks(("queued", "claimed", "resting"), 100).rows
 
 
 @contextmanager

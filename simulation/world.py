@@ -277,7 +277,7 @@ class World:
         process.restart()
         known = {session.id: session for session in self.acting.sessions}
         self.people.waiting()
-        found = process.engine.sessions.find(SessionQuery(limit=100))
+        found = process.engine.sessions.find(SessionQuery(limit=100)).rows
         for summary in found:
             session = known.get(summary.session)
             if session is None:  # its start was never answered: found all the same

@@ -56,7 +56,7 @@ def test_passing_checks_let_a_step_be_left_without_a_gap(door: FrontDoor) -> Non
     assert reply["kind"] == "ok"
     assert "warnings" not in reply
     door.advance(reply["continueToken"])
-    assert door.engine.sessions.find(SessionQuery())[0].status == "complete"
+    assert door.engine.sessions.find(SessionQuery()).rows[0].status == "complete"
 
 
 def test_a_failing_check_blocks_and_one_that_did_not_run_warns(door: FrontDoor) -> None:

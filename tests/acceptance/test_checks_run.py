@@ -85,7 +85,7 @@ def test_a_failing_check_says_what_it_ran_and_what_came_of_it(tmp_path: Path) ->
         (door.workspace / "mended").write_text("yes")
         assert door.advance(blocked["retryContinueToken"])["kind"] == "ok"
         assert [event.results[0].exit_code for event in recorded(door)] == [3, 0]
-        (found,) = door.engine.sessions.find(SessionQuery())
+        (found,) = door.engine.sessions.find(SessionQuery()).rows
         shown = str(door.verbs.tell_session(found.session)["rows"])
         assert "check c0: exit code 3" in shown
         assert "check c0: exit code 0" in shown

@@ -251,7 +251,7 @@ class TooLate(People):
     """Shows a gate just after another process has purged its session."""
 
     def show_gate(self, request: ShowGate) -> Reply:
-        (found,) = self.engine.sessions.find(SessionQuery(limit=2))
+        (found,) = self.engine.sessions.find(SessionQuery(limit=2)).rows
         purge_session(self.engine, found.session)
         return super().show_gate(request)
 

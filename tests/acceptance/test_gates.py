@@ -336,7 +336,7 @@ def test_a_run_that_never_stops_records_a_gap_for_a_judge_and_waits_for_a_person
     assert step_of(passed) == "build"
     assert "GATE_NOT_JUDGED" in str(passed["warnings"])
     door.advance(passed["continueToken"])
-    (summary,) = door.engine.sessions.find(ANY)
+    (summary,) = door.engine.sessions.find(ANY).rows
     assert summary.status == "complete_with_gaps"
     door.write("gated.json", gated(HUMAN))
     begun = door.start("gated", preferences=NEVER_STOP)  # type: ignore[arg-type]  # a value

@@ -44,7 +44,7 @@ def door(tmp_path: Path) -> Iterator[FrontDoor]:
 
 
 def summary(door: FrontDoor) -> SessionSummary:
-    (found,) = door.engine.sessions.find(SessionQuery())
+    (found,) = door.engine.sessions.find(SessionQuery()).rows
     return found
 
 

@@ -324,7 +324,7 @@ def test_a_token_outlives_one_rotation_of_the_keys_and_not_two(engine: Engine) -
 
 
 def words_found(engine: Engine, text: str) -> list[SessionId]:
-    return [each.session for each in engine.sessions.find(SessionQuery(text=text))]
+    return [each.session for each in engine.sessions.find(SessionQuery(text=text)).rows]
 
 
 def test_a_session_is_found_by_words_of_different_notes(engine: Engine) -> None:
@@ -348,8 +348,8 @@ def test_words_are_found_before_and_after_they_were_folded(store: Store, engine:
     assert words_found(engine, "number5x later") == [a_session(5)]
     assert len(words_found(engine, "common")) == len(words_found(engine, LONG_WORD)) == 50
     query = SessionQuery(text="common", statuses=("complete",))
-    assert store.sessions.find(query) == ()
-    assert len(store.sessions.find(SessionQuery(text="number", limit=7))) == 7
+    assert store.sessions.find(query).rows == ()
+    assert len(store.sessions.find(SessionQuery(text="number", limit=7)).rows) == 7
     assert store.records.strays() == ()
 
 

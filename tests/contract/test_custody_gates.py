@@ -62,7 +62,7 @@ def answered(engine: Engine, gate: Json, *, approve: bool = True) -> None:
 
 
 def waiting(engine: Engine) -> list[tuple[SessionId, str]]:
-    return [(row.session, gate_id(row.nonce)) for row in engine.sessions.gates(50)]
+    return [(row.session, gate_id(row.nonce)) for row in engine.sessions.gates(50).rows]
 
 
 def problems(engine: Engine) -> list[str]:

@@ -96,10 +96,10 @@ def test_a_purge_takes_the_run_that_drove_the_session_with_it(store: Store, engi
     purged = purge_session(engine, session, "asked for")
     assert (purged.run, purged.removed.runs) == (run, 1)
     assert len(engine.records.blobs()) == blobs - 3  # what it was told, said and found
-    assert store.queue.find(run, 1) == ()
+    assert store.queue.find(run, 1).rows == ()
     assert store.queue.scan(run) == ()
     assert run_stream(run) not in engine.records.streams()
-    assert [task.run for task in store.queue.find("task_", 9)] == [other]
+    assert [task.run for task in store.queue.find("task_", 9).rows] == [other]
     assert problems(engine) == []
     finish(engine, opened)
     assert problems(engine) == []
@@ -141,7 +141,7 @@ def test_a_purge_keeps_what_another_run_speaks_of(store: Store, engine: Engine) 
 def test_a_row_set_aside_has_ended_and_is_not_claimed_again(store: Store, engine: Engine) -> None:
     run = waiting_run(store)
     store.queue.set_aside(run)
-    (row,) = store.queue.find(run, 1)
+    (row,) = store.queue.find(run, 1).rows
     assert (row.state, row.outcome) == ("ended", "error")
     assert replace(row, dedupe=None) == row
     assert problems(engine) == [

@@ -26,11 +26,11 @@ def test_the_gate_that_waits_longest_comes_first_and_the_limit_holds(
 ) -> None:
     start = clock.next_ms
     first, second, third = (open_gate(store, *each) for each in ((2, 1), (1, 1), (2, 2)))
-    found = store.sessions.gates(10)
+    found = store.sessions.gates(10).rows
     assert [replace(gate, recorded_at=0) for gate in found] == [first, second, third]
     assert found[0].recorded_at == start
-    assert store.sessions.gates(2) == found[:2]
-    assert store.sessions.gates(0) == ()
+    assert store.sessions.gates(2).rows == found[:2]
+    assert store.sessions.gates(0).rows == ()
 
 
 def test_a_decided_gate_waits_no_longer_and_others_of_its_session_still_do(store: Store) -> None:
@@ -38,7 +38,7 @@ def test_a_decided_gate_waits_no_longer_and_others_of_its_session_still_do(store
     kept = open_gate(store, 1, 2)
     other = open_gate(store, 2, 1)
     store.ledger.append(replace(a_write(2, session=a_session(1)), decided=(1,)))
-    found = [replace(gate, recorded_at=0) for gate in store.sessions.gates(10)]
+    found = [replace(gate, recorded_at=0) for gate in store.sessions.gates(10).rows]
     assert found == [kept, other]
 
 
@@ -47,4 +47,4 @@ def test_an_append_that_comes_too_late_opens_and_closes_nothing(store: Store) ->
     late = replace(a_write(0, session=gate.session), gates=(a_gate(1, 5),), decided=(1,))
     with pytest.raises(Conflict):
         store.ledger.append(late)
-    assert [replace(each, recorded_at=0) for each in store.sessions.gates(10)] == [gate]
+    assert [replace(each, recorded_at=0) for each in store.sessions.gates(10).rows] == [gate]

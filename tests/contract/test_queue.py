@@ -94,9 +94,9 @@ def test_a_submitted_run_waits_with_its_first_event(store: Store) -> None:
     task = submit(store)
     assert (task.state, task.fence, task.owner) == ("queued", 0, None)
     assert [each.event for each in store.queue.scan(run())] == [BEGUN]
-    assert store.queue.tasks(("queued",), 10) == (task,)
-    assert store.queue.find(run()[:8], 10) == (task,)
-    assert store.queue.find("task_zz", 10) == ()
+    assert store.queue.tasks(("queued",), 10).rows == (task,)
+    assert store.queue.find(run()[:8], 10).rows == (task,)
+    assert store.queue.find("task_zz", 10).rows == ()
 
 
 def test_a_claim_stands_in_the_row_and_in_the_stream(store: Store) -> None:
@@ -129,7 +129,7 @@ def test_a_renewed_lease_lasts_longer_and_a_run_that_was_handed_back_waits_again
     store.queue.hand_back(run(), 7)
     assert claim(store, owner=OTHER) is None
     store.queue.hand_back(run(), 1)
-    (row,) = store.queue.find(run(), 1)
+    (row,) = store.queue.find(run(), 1).rows
     assert (row.state, row.lease_until) == ("queued", 0)
     assert claimed(store, owner=OTHER).fence == 2
     with pytest.raises(LeaseLost):
@@ -179,7 +179,7 @@ def test_a_run_that_ended_is_claimed_by_nobody_and_keeps_no_key(store: Store) ->
     claimed(store)
     store.queue.append(write(2, RunEnded(outcome=Success()), ends=True))
     assert claim(store) is None
-    (task,) = store.queue.tasks(("ended",), 10)
+    (task,) = store.queue.tasks(("ended",), 10).rows
     assert (task.outcome, task.dedupe) == ("success", None)
     with pytest.raises(LeaseLost):
         store.queue.append(write(3))
@@ -191,18 +191,18 @@ def test_a_dedupe_key_belongs_to_one_unfinished_run(store: Store) -> None:
     with pytest.raises(DuplicateRun) as caught:
         submit(store, 2, dedupe="once")
     assert caught.value.run == run(1)
-    assert len(store.queue.tasks(("queued",), 10)) == 1
+    assert len(store.queue.tasks(("queued",), 10).rows) == 1
     assert store.queue.scan(run(2)) == ()
 
 
 def test_the_next_in_turn_is_of_the_highest_priority_and_then_the_first(store: Store) -> None:
     for number, priority in enumerate((0, 5, 0, 5)):
         submit(store, number, priority=priority)
-    listed = [each.run for each in store.queue.queued(9)]
-    assert [each.run for each in store.queue.queued(3)] == listed[:3]
+    listed = [each.run for each in store.queue.queued(9).rows]
+    assert [each.run for each in store.queue.queued(3).rows] == listed[:3]
     order = [claimed(store).run for _ in range(4)]
     assert order == listed == [run(1), run(3), run(0), run(2)]
-    assert store.queue.queued(9) == ()
+    assert store.queue.queued(9).rows == ()
 
 
 def test_a_named_run_is_claimed_out_of_turn(store: Store) -> None:
@@ -324,7 +324,7 @@ def test_of_many_workers_each_run_is_claimed_by_one(store: Store) -> None:
         mine: list[RunId] = []
         while len(mine) < runs:
             task = claim(store)
-            if task is None and not store.queue.tasks(("queued",), 1):
+            if task is None and not store.queue.tasks(("queued",), 1).rows:
                 break
             if task is not None:
                 mine.append(task.run)
@@ -353,10 +353,10 @@ def test_what_a_run_took_stands_in_its_row_until_it_rests_again(store: Store) ->
     tally = Tally(spent=Spent(turns=3, input_tokens=900, money=4_200), steps=2)
     rests = Move(state="resting", outcome="paused", tally=tally)
     store.queue.append(replace(write(2), move=rests))
-    (task,) = store.queue.find(run(), 1)
+    (task,) = store.queue.find(run(), 1).rows
     assert (task.state, task.tally) == ("resting", tally)
     store.queue.append(replace(write(3, fence=None), move=Move(state="queued")))
-    (task,) = store.queue.find(run(), 1)
+    (task,) = store.queue.find(run(), 1).rows
     assert (task.state, task.outcome, task.tally) == ("queued", None, tally)
 
 
@@ -366,11 +366,11 @@ def test_rows_are_found_by_workflow_workspace_and_time(store: Store, clock: Fake
     since = clock.next_ms
     submit(store, 4)
     tasks = store.queue.tasks
-    assert [each.run for each in tasks(("queued",), 9, workspace="/w1")] == [run(3), run(1)]
-    assert len(tasks(("queued",), 9, workflow_id="w")) == 5
-    assert tasks(("queued",), 9, workflow_id="w", workspace="/elsewhere") == ()
-    assert [each.run for each in tasks(("queued",), 9, since=since)] == [run(4)]
-    assert len(tasks(("queued",), 2, workspace="/w0")) == 2
+    assert [each.run for each in tasks(("queued",), 9, workspace="/w1").rows] == [run(3), run(1)]
+    assert len(tasks(("queued",), 9, workflow_id="w").rows) == 5
+    assert tasks(("queued",), 9, workflow_id="w", workspace="/elsewhere").rows == ()
+    assert [each.run for each in tasks(("queued",), 9, since=since).rows] == [run(4)]
+    assert len(tasks(("queued",), 2, workspace="/w0").rows) == 2
 
 
 def test_rows_that_are_given_new_positions_are_claimed_in_their_order(store: Store) -> None:
@@ -396,14 +396,14 @@ def test_rows_that_are_given_new_positions_are_claimed_in_their_order(store: Sto
 def test_a_change_that_is_refused_leaves_every_row_where_it_is(store: Store) -> None:
     for number in range(2):
         submit(store, number)
-    before = store.queue.tasks(("queued",), 9)
+    before = store.queue.tasks(("queued",), 9).rows
 
     def refused(_: tuple[Task, ...]) -> tuple[Task, ...]:
         raise DuplicateRun(run())
 
     with pytest.raises(DuplicateRun):
         store.queue.rearrange(refused)
-    assert store.queue.tasks(("queued",), 9) == before
+    assert store.queue.tasks(("queued",), 9).rows == before
 
 
 def test_of_rows_moved_and_claimed_at_once_each_is_claimed_once(store: Store) -> None:
@@ -430,7 +430,7 @@ def test_of_rows_moved_and_claimed_at_once_each_is_claimed_once(store: Store) ->
         taken: list[RunId] = []
         while len(taken) < runs:
             task = claim(store)  # where rows are held singly, none is to be had in mid-change
-            assert task is not None or store.queue.tasks(("queued",), 1)
+            assert task is not None or store.queue.tasks(("queued",), 1).rows
             taken += [task.run] if task else []
         moving.result()
     assert sorted(taken) == sorted(run(number) for number in range(runs))

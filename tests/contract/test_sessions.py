@@ -20,7 +20,7 @@ def keep(store: Store, *summaries: SessionSummary) -> None:
 
 def found(store: Store, query: SessionQuery) -> list[int]:
     everyone = {a_session(number): number for number in range(10)}
-    return [everyone[summary.session] for summary in store.sessions.find(query)]
+    return [everyone[summary.session] for summary in store.sessions.find(query).rows]
 
 
 def test_a_summary_is_kept_with_its_first_and_last_time(store: Store, clock: FakeClock) -> None:
@@ -69,7 +69,7 @@ def test_an_append_without_a_summary_leaves_it(store: Store) -> None:
 
 def test_an_unknown_session_has_no_summary(store: Store) -> None:
     assert store.sessions.summary(SessionId("nobody")) is None
-    assert store.sessions.find(SessionQuery()) == ()
+    assert store.sessions.find(SessionQuery()).rows == ()
 
 
 def test_the_last_updated_comes_first_and_the_limit_holds(store: Store) -> None:
@@ -154,4 +154,4 @@ def test_all_words_must_stand_in_goal_notes_or_workflow(
         store,
         a_summary(goal="Mend the Login page of Straße, Café", recap="修复登录错误 by 100 percent"),
     )
-    assert bool(store.sessions.find(SessionQuery(text=text))) is matches
+    assert bool(store.sessions.find(SessionQuery(text=text)).rows) is matches

@@ -182,9 +182,11 @@ def test_the_sessions_of_an_older_store_are_found_by_every_word(kept: Kept) -> N
     kept.change("UPDATE meta SET value = '2' WHERE name = 'schema'")
     with kept.opened() as store:
         engine = engine_of(store)
-        found = [each.goal for each in store.sessions.find(SessionQuery(text="lighthouse judged"))]
+        found = [
+            each.goal for each in store.sessions.find(SessionQuery(text="lighthouse judged")).rows
+        ]
         assert found == ["Mend the lighthouse"]
-        assert len(store.sessions.find(SessionQuery(text="long note kept"))) == 2
+        assert len(store.sessions.find(SessionQuery(text="long note kept")).rows) == 2
         assert verify_store(engine).problems == ()
         standing = store.records.standing(stream)
         assert standing is not None

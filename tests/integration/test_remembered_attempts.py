@@ -46,7 +46,7 @@ def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[En
 def test_an_attempt_left_open_is_remembered_once(engines: tuple[Engine, Engine]) -> None:
     here, there = engines
     begin(here)
-    nonce = here.sessions.find(SessionQuery())[0].nonce
+    nonce = here.sessions.find(SessionQuery()).rows[0].nonce
     first, again = (here.ledger.head(nonce, lately=True) for _ in range(2))
     assert first is not None
     assert again is not None

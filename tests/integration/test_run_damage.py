@@ -11,15 +11,15 @@ from headway.adapters.storage.sqlite import open_sqlite
 from headway.adapters.storage.store import Store
 from headway.application.claim_run import claim_run
 from headway.application.engine import Engine
+from headway.application.resume_parked import resume_parked
 from headway.application.runs import Runs
 from headway.application.verify_store import verify_store
 from headway.domain.errors import SessionNotHealthy
 from headway.domain.ids import RunId, run_stream
-from headway.domain.runs.events import Owner
-from headway.domain.runs.outcomes import Success
+from headway.domain.runs.outcomes import Parked, Success
 from tests.fakes.places import StandingPlaces
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
-from tests.support.recorded_runs import ME, recorded_run, waiting_run
+from tests.support.recorded_runs import Alone, recorded_run, waiting_run
 from tests.support.walked import engine_of
 
 FLIP = {
@@ -30,19 +30,6 @@ FLIP = {
 }
 CUT_END = "UPDATE streams SET head_hash = X'00' WHERE name = ?"
 CUT_FIRST = "UPDATE events SET data = X'c0' WHERE stream = (SELECT id FROM streams WHERE name = ?)"
-
-
-class Alone:
-    """The one process there is."""
-
-    def me(self) -> Owner:
-        return ME
-
-    def is_gone(self, owner: Owner) -> bool:
-        return False
-
-    def end_work_of(self, run: RunId, fence: int) -> int:
-        return 0
 
 
 @dataclass
@@ -120,7 +107,7 @@ def test_a_damaged_run_is_set_aside_and_those_behind_it_have_their_turn(
     held = claim_run(kept.runs(), per_workspace_max=1)
     assert held is not None
     assert held.run == next_one
-    (row,) = kept.store.queue.find(damaged, 1)
+    (row,) = kept.store.queue.find(damaged, 1).rows
     assert (row.state, row.outcome) == ("ended", "error")
     assert claim_run(kept.runs()) is None
     assert any(damaged in problem for problem in kept.problems())
@@ -161,3 +148,37 @@ def test_a_run_whose_row_is_damaged_is_set_aside_and_those_behind_it_have_their_
     assert held is not None
     assert held.run == next_one
     assert claim_run(kept.runs()) is None
+
+
+@pytest.mark.parametrize("damage", ["CAST(X'61ff' AS TEXT)", "X'61ff'", "X''", "'text'"])
+def test_a_row_whose_run_cannot_be_named_waits_for_nobody_and_is_listed_as_damaged(
+    kept: Kept, damage: str
+) -> None:
+    damaged, next_one = waiting_run(kept.store, 1), waiting_run(kept.store, 2)
+    kept.hit(f"UPDATE tasks SET run = {damage} WHERE run = ?", damaged)  # noqa: S608  from above
+    held = claim_run(kept.runs())
+    assert held is not None
+    assert held.run == next_one
+    assert claim_run(kept.runs()) is None
+    ended = kept.store.queue.tasks(("ended",), 9)
+    assert [*ended.unreadable, *(task.run for task in ended.rows)] != []
+    assert f"run:{damaged} has no row in the queue." in kept.problems()
+
+
+def test_a_run_whose_row_is_damaged_is_told_of_when_it_is_set_aside(kept: Kept) -> None:
+    damaged = waiting_run(kept.store, 1)
+    kept.hit(ROW_DAMAGE["no text"], damaged)
+    told: list[tuple[RunId, str]] = []
+    assert claim_run(kept.runs(), tell=lambda run, fault: told.append((run, fault.message))) is None
+    ((run, message),) = told
+    assert run == damaged
+    assert "is damaged" in message
+
+
+def test_a_gate_that_is_decided_tells_when_the_run_it_parked_is_damaged(kept: Kept) -> None:
+    run, session, _ = recorded_run(kept.store, kept.engine, 1, Parked(gate="gate_x"))
+    assert kept.store.queue.task(run) is not None
+    kept.hit("UPDATE tasks SET goal = X'ff' WHERE run = ?", run)
+    with pytest.raises(SessionNotHealthy) as caught:
+        resume_parked(kept.runs(), session, "me")
+    assert run in caught.value.message

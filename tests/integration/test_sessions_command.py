@@ -27,7 +27,7 @@ def start(home: Path, *goals: str) -> list[str]:
                 engine,
                 StartWorkflow(workflow_id="hw.bug-fix", workspace_path=str(home), goal=goal),
             )
-        return [each.session for each in list_sessions(engine, 10)]
+        return [each.session for each in list_sessions(engine, 10).rows]
 
 
 def run(*arguments: str) -> Result:

@@ -93,7 +93,7 @@ def test_a_store_opened_again_has_everything(tmp_path: Path, driver: Driver) -> 
         assert store.ledger.head(a_row(2).nonce) is not None
         assert store.sessions.summary(SESSION) == summary
         assert store.keyring.keys() == keys
-        assert store.sources.attached() == ("/flows",)
+        assert store.sources.attached().rows == ("/flows",)
 
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:

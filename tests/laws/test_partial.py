@@ -46,7 +46,7 @@ class Mirrored(Played):
         if told is not None:
             same_fault(self.start(start), told)
             return
-        self.session = self.engine.sessions.find(SessionQuery())[0].session
+        self.session = self.engine.sessions.find(SessionQuery()).rows[0].session
         entry = self.engine.catalogue.find(workflow.id, WORKSPACE)
         assert entry is not None
         facts = StartFacts(

@@ -116,7 +116,7 @@ def begun(seed: int) -> tuple[Engine, Reply]:
 
 
 def recorded(engine: Engine) -> int:
-    found = engine.sessions.find(SessionQuery(limit=1_000))
+    found = engine.sessions.find(SessionQuery(limit=1_000)).rows
     return sum(len(engine.ledger.scan(session_stream(each.session))) for each in found)
 
 
@@ -180,7 +180,7 @@ def test_rubbish_gets_a_coded_refusal_and_records_nothing(seed: int) -> None:
             token = str(answer["continueToken"])
     assert len(met) > CALLS // 10
     assert not [fault for fault in met if fault.code not in REFUSALS or not fault.remedy]
-    for summary in engine.sessions.find(SessionQuery(limit=1_000)):
+    for summary in engine.sessions.find(SessionQuery(limit=1_000)).rows:
         assert read_session(engine, summary.session).tree.rows
 
 

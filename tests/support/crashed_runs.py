@@ -282,7 +282,7 @@ def left(folder: Path, run: RunId, outcome: str, url: str | None, *, of: int = 1
         events: list[RunEvent] = [each.event for each in store.queue.scan(run)]
         (session,) = {each.session for each in events if isinstance(each, SessionJoined)}
         kinds = [type(each.event).__name__ for each in store.ledger.scan(session_stream(session))]
-        row = str(store.queue.find(run, 1))
+        row = str(store.queue.find(run, 1).rows)
         streams = [each for each in store.records.streams() if each.startswith("session:")]
         assert session_stream(session) in streams
         assert len(streams) == of, "one run, one session"

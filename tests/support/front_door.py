@@ -78,7 +78,7 @@ class FrontDoor:
         """Return every event of every session."""
         return [
             record
-            for summary in self.engine.sessions.find(SessionQuery())
+            for summary in self.engine.sessions.find(SessionQuery()).rows
             for record in self.engine.ledger.scan(session_stream(summary.session))
         ]
 

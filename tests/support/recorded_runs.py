@@ -5,7 +5,7 @@ import msgspec
 from headway.adapters.storage.store import Store
 from headway.application.engine import Engine
 from headway.application.requests import Reply, StartWorkflow
-from headway.application.runs import text_blob
+from headway.application.runs import Runs, text_blob
 from headway.application.start_workflow import start_workflow
 from headway.domain.ids import RunId, SessionId, digest, session_called, task_id
 from headway.domain.runs.events import (
@@ -33,11 +33,24 @@ TTL_MS = 60_000
 CALL = ToolCall(id="call_1", name="bash", arguments='{"command": "ls"}')
 
 
+class Alone:
+    """The one process there is."""
+
+    def me(self) -> Owner:
+        return ME
+
+    def is_gone(self, owner: Owner) -> bool:
+        return False
+
+    def end_work_of(self, run: RunId, fence: int) -> int:
+        return 0
+
+
 def run_id(number: int = 0) -> RunId:
     return task_id(number.to_bytes(16, "big"))
 
 
-def waiting_run(store: Store, number: int = 0) -> RunId:
+def waiting_run(store: Store | Runs, number: int = 0) -> RunId:
     """Return a run that waits for a worker."""
     run = run_id(number)
     begun = RunSubmitted(workflow_id=FOLLOWED.id, workspace=WORKSPACE, goal="g", model="m")

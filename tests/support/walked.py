@@ -95,7 +95,7 @@ def resumed(engine: Engine, session: SessionId) -> str:
 
 def sessions(engine: Engine) -> list[SessionId]:
     """Return every session, the first begun first."""
-    found = engine.sessions.find(SessionQuery(limit=1_000))
+    found = engine.sessions.find(SessionQuery(limit=1_000)).rows
     return [each.session for each in sorted(found, key=lambda each: each.started_at)]
 
 

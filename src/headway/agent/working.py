@@ -29,7 +29,7 @@ from headway.application.hand_back_run import hand_back_run
 from headway.application.heartbeat_run import heartbeat_run
 from headway.application.record_turn import refresh_run
 from headway.application.runs import Held, Runs
-from headway.domain.errors import EngineUnavailable, Fault, InvalidInput
+from headway.domain.errors import EngineUnavailable, Fault, InvalidInput, SessionNotHealthy
 from headway.domain.ids import RunId
 from headway.domain.runs.acting import Stop, brought_to, next_action
 from headway.domain.runs.conversation import Conversation
@@ -177,6 +177,9 @@ class Worker:
             self._driven[held.run] = driven
             group.start_soon(self._have_driven, driven)
 
+    def _tell_set_aside(self, run: RunId, fault: SessionNotHealthy) -> None:
+        self._means.say(run, f"set aside, it cannot be driven: {fault.message} {fault.remedy}")
+
     async def _claimed(self) -> Held | None:
         bounds = self._means.bounds
         try:
@@ -187,6 +190,7 @@ class Worker:
                 per_workspace_max=bounds.per_workspace,
                 claimed_max=bounds.in_all,
                 without=self._bars.closed(),
+                tell=self._tell_set_aside,
             )
             held = await run_sync(claim, limiter=self._threads)
         except Fault as fault:
@@ -204,8 +208,8 @@ class Worker:
     async def _see_who_rests(self) -> None:
         """Try providers again of whose runs one was resumed. Raises Fault."""
         for run in tuple(self._bars.at_rest()):
-            rows = await run_sync(self._means.runs.queue.find, run, 1, limiter=self._threads)
-            if not any(row.state == "resting" for row in rows):
+            found = await run_sync(self._means.runs.queue.find, run, 1, limiter=self._threads)
+            if not any(row.state == "resting" for row in found.rows):
                 self._bars.taken_up(run)
 
     async def _have_driven(self, driven: _Driven) -> None:

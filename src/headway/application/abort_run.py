@@ -5,7 +5,7 @@ Of a worktree that was removed under it nothing is left, whoever ends the run.
 
 from headway.application.clear_away import clear_away
 from headway.application.naming_runs import named_run
-from headway.application.runs import Runs, append_outside, has_ended, is_driven, stop_at
+from headway.application.runs import Runs, append_outside, has_ended, is_driven, row_of, stop_at
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import AbortAsked, RunEnded, RunEvent
 from headway.domain.runs.outcomes import Cancelled
@@ -30,5 +30,4 @@ def abort_run(runs: Runs, name: str, by: str, reason: str = "") -> Task:
         return (asked, RunEnded(outcome=outcome)), stop_at(now, outcome)
 
     append_outside(runs, task.run, decide)
-    (row,) = runs.queue.find(task.run, 1)
-    return row
+    return row_of(runs, task.run)

@@ -14,9 +14,10 @@ def add_source(added: AddedSources, url: str, ref: str = "", path: str = "") -> 
     Raises InvalidInput for what is not fetched from, PreconditionFailed when the fetch fails; then
     nothing has changed.
     """
-    known = added.sources.git_sources()
+    found = added.sources.git_sources()
+    known = found.rows
     wanted = GitSource(
-        id=id_for(url, frozenset(each.id for each in known)),
+        id=id_for(url, frozenset([*(each.id for each in known), *found.unreadable])),
         url=checked_address(url),
         ref=checked_ref(ref),
         path=checked_path(path),

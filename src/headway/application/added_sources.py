@@ -17,7 +17,7 @@ class AddedSources:
 
     def named(self, source_id: str) -> GitSource:
         """Return the repository of an id. Raises NotFound."""
-        known = {each.id: each for each in self.sources.git_sources()}
+        known = {each.id: each for each in self.sources.git_sources().rows}
         if source_id not in known:
             there = f"There are: {', '.join(known)}." if known else "None was added yet."
             raise NotFound(

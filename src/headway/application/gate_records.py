@@ -47,7 +47,7 @@ def gate_named(engine: Engine, name: str) -> bytes:
         return nonce
     beginning = name if name.startswith(PREFIX) else PREFIX + name
     waiting = engine.sessions.gates(WAITING_SEARCHED_MAX)
-    found = [row.nonce for row in waiting if gate_id(row.nonce).startswith(beginning)]
+    found = [row.nonce for row in waiting.rows if gate_id(row.nonce).startswith(beginning)]
     if not found:
         raise _unknown(name)
     if len(found) > 1:

@@ -15,12 +15,16 @@ __all__ = ["list_gates"]
 def list_gates(engine: Engine, limit: int) -> Reply:
     """Return at most `limit` gates, on whatever branch they wait, and whether there are more.
 
-    A gate whose session cannot be read is listed with what is wrong, and hides no other.
+    A gate whose session cannot be read is listed with what is wrong, and hides no other. One that
+    is damaged itself is left out, and `unreadable` names its session.
     """
     waiting = engine.sessions.gates(limit + 1)
     return {
-        "gates": [told for row in waiting[:limit] if (told := _listed(engine, row)) is not None],
-        "more": len(waiting) > limit,
+        "gates": [
+            told for row in waiting.rows[:limit] if (told := _listed(engine, row)) is not None
+        ],
+        "more": len(waiting.rows) > limit,
+        "unreadable": list(waiting.unreadable),
     }
 
 

@@ -6,9 +6,13 @@ from headway.application.runs import Runs
 
 
 def list_queue(runs: Runs, limit: int) -> Reply:
-    """Return the rows that a worker would claim, each with its position, counted from 1."""
+    """Return the rows that a worker would claim, each with its position, counted from 1.
+
+    `unreadable` names the runs that are left out because their rows are damaged.
+    """
+    queued = runs.queue.queued(limit + 1)
     claimed = runs.queue.tasks(("claimed",), LOOKED_AT_MAX)
-    rows = [(task, state_of(runs, task)) for task in (*runs.queue.queued(limit + 1), *claimed)]
+    rows = [(task, state_of(runs, task)) for task in (*queued.rows, *claimed.rows)]
     waiting = [(task, state) for task, state in rows if state in ("queued", "stalled")]
     waiting.sort(key=lambda each: (-each[0].priority, each[0].position))
     return {
@@ -27,4 +31,5 @@ def list_queue(runs: Runs, limit: int) -> Reply:
             for position, (task, state) in enumerate(waiting[:limit], 1)
         ],
         "more": len(waiting) > limit,
+        "unreadable": list(dict.fromkeys((*queued.unreadable, *claimed.unreadable))),
     }

@@ -27,19 +27,20 @@ class RunFilter(Value):
 def list_runs(runs: Runs, limit: int, wanted: RunFilter | None = None) -> Reply:
     """Return the rows; `state` is `stalled` where the lease of a claimed run is over.
 
+    `unreadable` names the runs that are left out because their rows are damaged.
     Raises InvalidInput for a state that is none.
     """
     wanted = wanted or RunFilter()
-    tasks = runs.queue.tasks(
+    found = runs.queue.tasks(
         _states(wanted),
         limit if wanted.state is None else LOOKED_AT_MAX,
         workflow_id=wanted.workflow_id,
         workspace=wanted.workspace,
     )
-    rows = [told_row(runs, task) for task in tasks]
+    rows = [told_row(runs, task) for task in found.rows]
     if wanted.state is not None:
         rows = [row for row in rows if wanted.state in (row["state"], row["outcome"])]
-    return {"runs": list(rows[:limit])}
+    return {"runs": list(rows[:limit]), "unreadable": list(found.unreadable)}
 
 
 def told_row(runs: Runs, task: Task) -> Reply:

@@ -10,5 +10,5 @@ def list_sources(added: AddedSources, workspace: str) -> Reply:
     """Return every folder seen from a workspace with what it holds, and the git repositories."""
     return {
         "sources": [wire_folder(each) for each in added.catalogue.sources(workspace)],
-        "git": [wire_source(each) for each in added.sources.git_sources()],
+        "git": [wire_source(each) for each in added.sources.git_sources().rows],
     }

@@ -2,13 +2,16 @@
 
 from typing import Final
 
-from headway.application.list_runs import told_row
+from headway.application.list_runs import state_of
 from headway.application.requests import Reply
 from headway.application.runs import Runs
+from headway.domain.errors import SessionNotHealthy
+from headway.domain.ids import RunId
 from headway.ports.worktrees import Worktrees, WorktreeState
 
 ENDED: Final = "ended"
 UNKNOWN: Final = "unknown"
+DAMAGED: Final = "damaged"
 LEFT_MS: Final = 24 * 3_600 * 1_000  # since the last change, in a worktree nobody works in
 
 
@@ -46,9 +49,15 @@ def told_worktree(runs: Runs, worktree: WorktreeState) -> Reply:
 
 
 def state_of_run(runs: Runs, worktree: WorktreeState) -> str:
-    """Return the state of the run a worktree belongs to; `unknown` where this store has none."""
-    found = [task for task in runs.queue.find(worktree.run, 2) if task.run == worktree.run]
-    return str(told_row(runs, found[0])["state"]) if found else UNKNOWN
+    """Return the state of the run a worktree belongs to; `unknown` where this store has none.
+
+    It is `damaged` where the run's row cannot be read.
+    """
+    try:
+        task = runs.queue.task(RunId(worktree.run))
+    except SessionNotHealthy:
+        return DAMAGED
+    return UNKNOWN if task is None else state_of(runs, task)
 
 
 def why_kept(state: str, worktree: WorktreeState, idle_ms: int) -> str | None:
@@ -58,6 +67,8 @@ def why_kept(state: str, worktree: WorktreeState, idle_ms: int) -> str | None:
     """
     if worktree.trouble is not None:
         return worktree.trouble
+    if state == DAMAGED:
+        return "nobody knows whether its run is over: its row is damaged"
     if state not in {ENDED, UNKNOWN}:
         return f"its run is not over: {state}"
     reasons = []

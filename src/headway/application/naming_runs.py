@@ -4,8 +4,9 @@ import difflib
 import re
 from typing import Final
 
-from headway.application.runs import ALL, Runs
+from headway.application.runs import ALL, Runs, row_of
 from headway.domain.errors import InvalidInput, NotFound
+from headway.domain.ids import RunId
 from headway.ports.queue import Task
 
 PREFIX: Final = "task_"
@@ -18,18 +19,19 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_]{1,100}")
 def named_run(runs: Runs, name: str) -> Task:
     """Return the row of an id, or of a beginning that no other has.
 
-    Raises NotFound with the ids nearest to it, InvalidInput when several begin like this.
+    Raises NotFound with the ids nearest to it, InvalidInput when several begin like this,
+    SessionNotHealthy when its row is damaged.
     """
     beginning = name if name.startswith(PREFIX) else PREFIX + name
     if beginning == PREFIX or not _NAME.fullmatch(name):
         raise _unknown(runs, name)
     found = runs.queue.find(beginning, SHOWN_MAX + 1)
-    exact = [task for task in found if task.run == beginning]
-    if exact or len(found) == 1:
-        return (exact or list(found))[0]
-    if not found:
+    ids = sorted([*(task.run for task in found.rows), *map(RunId, found.unreadable)])
+    if not ids:
         raise _unknown(runs, name)
-    ids = [task.run for task in found[:SHOWN_MAX]]
+    if beginning in ids or len(ids) == 1:
+        return row_of(runs, RunId(beginning) if beginning in ids else ids[0])
+    ids = ids[:SHOWN_MAX]
     raise InvalidInput(
         f"Several runs begin with {name!r}: {', '.join(ids)}.",
         remedy="Give more of the id.",
@@ -39,10 +41,10 @@ def named_run(runs: Runs, name: str) -> Task:
 
 def exact_run(runs: Runs, name: str) -> Task:
     """Return the row of an id. Raises NotFound with the ids nearest to what is none."""
-    found = runs.queue.find(name, 1) if _NAME.fullmatch(name) else ()
-    if not found or found[0].run != name:
+    found = runs.queue.task(RunId(name)) if _NAME.fullmatch(name) else None
+    if found is None:
         raise _unknown(runs, name)
-    return found[0]
+    return found
 
 
 def _unknown(runs: Runs, name: str) -> NotFound:
@@ -55,7 +57,7 @@ def _unknown(runs: Runs, name: str) -> NotFound:
         )
     wanted = shown if shown.startswith(PREFIX) else PREFIX + shown
     length = max(len(wanted), len(PREFIX) + 1)
-    begun = {task.run[:length]: task.run for task in runs.queue.tasks(ALL, LOOKED_AT_MAX)}
+    begun = {task.run[:length]: task.run for task in runs.queue.tasks(ALL, LOOKED_AT_MAX).rows}
     near = difflib.get_close_matches(wanted, begun, SHOWN_MAX, SIMILARITY_MIN)
     ids = [begun[each] for each in near]
     hint = f"Did you mean {' or '.join(ids)}? " if ids else ""

@@ -1,7 +1,7 @@
 """Pause a run: at once when nobody drives it, else when its worker has finished the turn."""
 
 from headway.application.naming_runs import named_run
-from headway.application.runs import Runs, append_outside, has_ended, is_driven, stop_at
+from headway.application.runs import Runs, append_outside, has_ended, is_driven, row_of, stop_at
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import PauseAsked, RunEnded, RunEvent
 from headway.domain.runs.outcomes import Paused
@@ -27,5 +27,4 @@ def pause_run(runs: Runs, name: str, by: str) -> Task:
         return (*asked, RunEnded(outcome=outcome)), stop_at(now, outcome)
 
     append_outside(runs, task.run, decide)
-    (row,) = runs.queue.find(task.run, 1)
-    return row
+    return row_of(runs, task.run)

@@ -65,12 +65,14 @@ def session_row(engine: Engine, name: str | None) -> SessionSummary:
 
 def _latest(engine: Engine) -> SessionSummary:
     found = engine.sessions.find(SessionQuery(limit=1))
-    if not found:
+    for each in found.unreadable:  # it may be the latest
+        engine.sessions.summary(SessionId(each))
+    if not found.rows:
         raise NotFound(
             "There is no session yet.",
             remedy="`headway run` begins one, and so does an MCP client; `headway demo` shows how.",
         )
-    return found[0]
+    return found.rows[0]
 
 
 def named_session(engine: Engine, name: str) -> SessionSummary:
@@ -80,15 +82,17 @@ def named_session(engine: Engine, name: str) -> SessionSummary:
     if exact is not None:
         return exact
     everyone = engine.sessions.find(SessionQuery(limit=SEARCHED_MAX))
-    found = [each for each in everyone if each.session.startswith(beginning)]
-    if not found:
+    names = [*(each.session for each in everyone.rows), *map(SessionId, everyone.unreadable)]
+    found = [each for each in names if each.startswith(beginning)]
+    summary = engine.sessions.summary(found[0]) if len(found) == 1 else None
+    if summary is not None:
+        return summary
+    if len(found) < 2:  # noqa: PLR2004 - none, or one that was purged just now
         raise unknown_session(engine, name)
-    if len(found) > 1:
-        ids = [each.session for each in found[:SHOWN_MAX]]
-        more = f" and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""
-        raise InvalidInput(
-            f"{len(found)} sessions begin with {name!r}: {', '.join(ids)}{more}.",
-            remedy="Give more of the id.",
-            details={"session": name, "candidates": list(ids)},
-        )
-    return found[0]
+    ids = found[:SHOWN_MAX]
+    more = f" and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""
+    raise InvalidInput(
+        f"{len(found)} sessions begin with {name!r}: {', '.join(ids)}{more}.",
+        remedy="Give more of the id.",
+        details={"session": name, "candidates": list(ids)},
+    )

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from headway.application.checking_limits import Grant, check_limits
 from headway.application.naming_runs import named_run
-from headway.application.runs import Runs, append_outside, has_ended, is_driven
+from headway.application.runs import Runs, append_outside, has_ended, is_driven, row_of
 from headway.domain.errors import PreconditionFailed
 from headway.domain.runs.conversation import Conversation
 from headway.domain.runs.events import RunEvent, RunResumed
@@ -42,8 +42,7 @@ def resume_run(runs: Runs, name: str, by: str, grant: Grant = NOTHING) -> Task:
         return (RunResumed(by=by, limits=limits),), Move(state="queued")
 
     append_outside(runs, task.run, decide)
-    (row,) = runs.queue.find(task.run, 1)
-    return row
+    return row_of(runs, task.run)
 
 
 def _granted(now: Conversation, grant: Grant) -> Limits | None:

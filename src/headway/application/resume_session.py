@@ -5,19 +5,20 @@ asked are the latest sessions of the same workspace offered. For one reason, ses
 repository come first, then those still open, then the last touched, then the lower id.
 """
 
-from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
 from headway.application.engine import Engine
 from headway.application.finding import workspace_of
+from headway.application.left_out import left_out
 from headway.application.replies import rehydrate_call
 from headway.application.requests import Reply, ResumeSession
 from headway.domain.ids import SessionId, run_id
 from headway.domain.texts import cut_text
 from headway.domain.tokens import sign
 from headway.domain.values import Value
+from headway.ports.listing import Listing
 from headway.ports.sessions import SessionQuery, SessionSummary, Status
 
 CANDIDATES_MAX: Final = 5
@@ -43,19 +44,25 @@ class _Found(Value):
 def resume_session(engine: Engine, request: ResumeSession) -> Reply:
     """Return at most five candidates, best first, each with the call that takes it up.
 
-    Raises InvalidInput for a workspace that cannot be used.
+    What cannot be read is left out, and a warning says so. Raises InvalidInput for a workspace that
+    cannot be used, SessionNotHealthy for a session asked for by its id that cannot be read.
     """
     workspace = workspace_of(engine, request.workspace_path)
-    found = _ranked(engine, request, workspace)
+    found, unreadable = _ranked(engine, request, workspace)
     key = engine.keyring.lately().current
-    return {
+    reply: Reply = {
         "candidates": [_candidate(each, key) for each in found[:CANDIDATES_MAX]],
         "totalEligible": len(found),
     }
+    if unreadable:
+        reply["warnings"] = [left_out("session", unreadable)]
+    return reply
 
 
-def _ranked(engine: Engine, request: ResumeSession, workspace: str) -> list[_Found]:
-    """Return every match once, under the best reason there is for it."""
+def _ranked(
+    engine: Engine, request: ResumeSession, workspace: str
+) -> tuple[list[_Found], tuple[str, ...]]:
+    """Return every match once, under the best reason for it, and the ids of damaged sessions."""
     repository = engine.workspace.git_facts(workspace).repository
     here = SessionQuery(workspace=workspace)
     if repository is not None:
@@ -71,27 +78,36 @@ def _ranked(engine: Engine, request: ResumeSession, workspace: str) -> list[_Fou
         latest = scope if request.same_workspace_only else here
         tiers = [(latest, "weak", "It is among the latest of this workspace.")]
     found: dict[SessionId, _Found] = {}
+    unreadable: dict[str, None] = {}
     for query, confidence, why in tiers:
-        for summary in _best_first(engine, query, here) if query else ():
+        if query is None:
+            continue
+        matches = _best_first(engine, query, here)
+        unreadable.update(dict.fromkeys(matches.unreadable))
+        for summary in matches.rows:
             match = _Found(summary=summary, confidence=confidence, why=why)
             found.setdefault(summary.session, match)
-    return list(found.values())
+    return list(found.values()), tuple(unreadable)
 
 
-def _best_first(
-    engine: Engine, query: SessionQuery, here: SessionQuery
-) -> Iterator[SessionSummary]:
-    """Yield the matches: those of the same repository first, then open ones, then the latest.
+def _best_first(engine: Engine, query: SessionQuery, here: SessionQuery) -> Listing[SessionSummary]:
+    """Return the matches: those of the same repository first, then open ones, then the latest.
 
     Where there are too many to look at, the best of each of these groups are asked for, so that
-    none is missed because others were touched later.
+    none is missed because others were touched later. Raises SessionNotHealthy when the one that is
+    asked for by its id cannot be read.
     """
-    found = list(engine.sessions.find(replace(query, limit=LOOKED_AT_MAX)))
+    first = engine.sessions.find(replace(query, limit=LOOKED_AT_MAX))
+    if query.session is not None and first.unreadable:
+        engine.sessions.summary(query.session)  # raises
+    found, unreadable = list(first.rows), dict.fromkeys(first.unreadable)
     if len(found) == LOOKED_AT_MAX:
         for limited in (query, _both(query, here)):
             for statuses in ((), OPEN):
                 asked = replace(limited, statuses=statuses, limit=LOOKED_AT_MAX)
-                found += engine.sessions.find(asked)
+                more = engine.sessions.find(asked)
+                found += more.rows
+                unreadable.update(dict.fromkeys(more.unreadable))
     unique = {summary.session: summary for summary in found if summary.nonce}
 
     def rank(summary: SessionSummary) -> tuple[bool, bool, int, str]:
@@ -104,7 +120,7 @@ def _best_first(
         return elsewhere, ended, -summary.updated_at, summary.session
 
     # Without a nonce none of its steps applied: there is nothing to take up.
-    yield from sorted(unique.values(), key=rank)
+    return Listing(tuple(sorted(unique.values(), key=rank)), tuple(unreadable))
 
 
 def _both(query: SessionQuery, here: SessionQuery) -> SessionQuery:

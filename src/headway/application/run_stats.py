@@ -19,11 +19,12 @@ def run_stats(runs: Runs, *, within_ms: int | None = None, workflow_id: str | No
     """Return the statistics of the runs submitted so lately, perhaps of one workflow only.
 
     Time and steps are those of runs that have ended; what was spent, of those at rest as well.
-    `more` says that there are older runs than were looked at.
+    `more` says that there are older runs than were looked at, `unreadable` names those that are not
+    counted because their rows are damaged.
     """
     since = 0 if within_ms is None else max(0, runs.engine.clock.now_ms() - within_ms)
-    tasks = runs.queue.tasks(ALL, RUNS_MAX + 1, workflow_id=workflow_id, since=since)
-    more, tasks = len(tasks) > RUNS_MAX, tasks[:RUNS_MAX]
+    found = runs.queue.tasks(ALL, RUNS_MAX + 1, workflow_id=workflow_id, since=since)
+    more, tasks = len(found.rows) > RUNS_MAX, found.rows[:RUNS_MAX]
     names = Counter(task.workflow_id for task in tasks)
     by_workflow: list[Reply] = [
         {"workflow": name} | _told(runs, [task for task in tasks if task.workflow_id == name])
@@ -32,6 +33,7 @@ def run_stats(runs: Runs, *, within_ms: int | None = None, workflow_id: str | No
     return {
         "since": since,
         "more": more,
+        "unreadable": list(found.unreadable),
         "total": _told(runs, tasks),
         "workflows": list(by_workflow),
     }

@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Final, TypeAlias
 
 from headway.application.engine import Engine
-from headway.domain.errors import PreconditionFailed
+from headway.domain.errors import NotFound, PreconditionFailed
 from headway.domain.ids import Digest, RunId, digest
 from headway.domain.runs.conversation import Conversation, evolve
 from headway.domain.runs.events import RunEvent
@@ -82,7 +82,7 @@ def append_outside(
     """
     for _ in range(APPEND_ATTEMPTS_MAX):
         now = folded(runs.queue.scan(run))
-        events, move = decide(now, _row(runs, run))
+        events, move = decide(now, row_of(runs, run))
         if not events:
             return now
         write = RunWrite(
@@ -131,6 +131,13 @@ def has_ended(run: RunId, kind: str) -> PreconditionFailed:
     )
 
 
-def _row(runs: Runs, run: RunId) -> Task:
-    (task,) = runs.queue.find(run, 1)
+def row_of(runs: Runs, run: RunId) -> Task:
+    """Return the row of a run. Raises SessionNotHealthy for a damaged one, NotFound once purged."""
+    task = runs.queue.task(run)
+    if task is None:
+        raise NotFound(
+            f"The run {run} is not there any more.",
+            remedy="`headway runs list` shows the ids.",
+            details={"run": run},
+        )
     return task

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from headway.application.checking_limits import check_limits, check_priority
 from headway.application.finding import startable, workspace_of
-from headway.application.runs import Runs
+from headway.application.runs import Runs, row_of
 from headway.domain.errors import InvalidInput, PreconditionFailed
 from headway.domain.ids import ID_BYTES, task_id
 from headway.domain.runs.events import RunSubmitted, StuckPolicy
@@ -107,8 +107,7 @@ def submit_or_find(runs: Runs, request: SubmitRun) -> Submitted:
     try:
         return Submitted(task=runs.queue.submit(task, (begun,), ()), is_new=True)
     except DuplicateRun as duplicate:
-        (there,) = runs.queue.find(duplicate.run, 1)
-        return Submitted(task=there, is_new=False)
+        return Submitted(task=row_of(runs, duplicate.run), is_new=False)
 
 
 def _check(request: SubmitRun) -> None:

@@ -15,7 +15,7 @@ def update_sources(added: AddedSources, source_id: str = "") -> Reply:
 
     Raises NotFound for an unknown id.
     """
-    wanted = (added.named(source_id),) if source_id else added.sources.git_sources()
+    wanted = (added.named(source_id),) if source_id else added.sources.git_sources().rows
     updated: list[Json] = []
     failed: list[Json] = []
     for source in wanted:

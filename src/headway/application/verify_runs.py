@@ -21,6 +21,9 @@ def run_problems(engine: Engine, run: RunId, history: History) -> Iterator[Probl
     if row is None:
         yield Problem(stream=history.stream, what="has no row in the queue")
         return
+    if row.problem is not None:
+        what = f"has a row in the queue that cannot be read: {row.problem.rstrip('.')}"
+        yield Problem(stream=history.stream, what=what)
     wrong = [*_wrong(row, history.run)]
     if wrong and _stands(engine, history):
         yield Problem(

@@ -19,6 +19,7 @@ from headway.application.show_gate import show_gate
 from headway.bootstrap import open_runs
 from headway.cli.completing import complete_gate
 from headway.cli.gate_drawing import decided_lines, gate_lines, goes_on, list_lines
+from headway.cli.leaving_out import remark_left_out
 from headway.cli.listed import A_GATE
 from headway.cli.opening import opened, told
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
@@ -56,10 +57,11 @@ def list_command(limit: int, *, as_json: bool) -> None:
         if as_json:
             print_json(listed)
             return
-        if not listed["gates"]:
+        if not listed["gates"] and not listed["unreadable"]:
             click.echo("No gate waits for a decision.")
         for line in list_lines(listed, output_style(settings.environment)):
             click.echo(line)
+        remark_left_out("session", listed["unreadable"])
 
 
 @command.command(

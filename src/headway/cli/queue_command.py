@@ -10,6 +10,7 @@ from headway.application.list_runs import told_row
 from headway.application.move_task import NewPosition, move_task
 from headway.bootstrap import open_runs
 from headway.cli.completing import complete_run
+from headway.cli.leaving_out import remark_left_out
 from headway.cli.opening import told
 from headway.cli.options import LISTED_MAX, Grouped, examples, json_option, limit_option, print_json
 from headway.cli.refusing import Refusal
@@ -53,8 +54,9 @@ def list_command(limit: int, *, as_json: bool) -> None:
     if listed["more"]:
         more = "There are more; --limit shows them."
         click.echo(more if limit < LISTED_MAX else "There are more than a list can hold.")
-    if not waiting:
+    if not waiting and not listed["unreadable"]:
         click.echo("Nothing waits.")
+    remark_left_out("run", listed["unreadable"])
 
 
 @command.command(

@@ -13,6 +13,7 @@ from headway.application.runs import Runs
 from headway.application.show_run import show_run
 from headway.bootstrap import open_runs
 from headway.cli.completing import complete_run, complete_workflow
+from headway.cli.leaving_out import remark_left_out
 from headway.cli.listed import A_RUN
 from headway.cli.opening import told
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
@@ -81,8 +82,9 @@ def list_command(limit: int, *, as_json: bool, **given: object) -> None:
     assert isinstance(found, list)
     for line in list_lines(found, output_style(settings.environment)):
         click.echo(line)
-    if not found:
+    if not found and not listed["unreadable"]:
         click.echo("No run was submitted." if wanted == RunFilter() else "No run is like this.")
+    remark_left_out("run", listed["unreadable"])
 
 
 @command.command(

@@ -13,6 +13,7 @@ from headway.application.purge_session import purge_session
 from headway.application.read_session import ReadSession, read_session
 from headway.application.requests import Autonomy, ChangePreferences, Json, Reply, RiskPolicy
 from headway.cli.completing import complete_session
+from headway.cli.leaving_out import remark_left_out
 from headway.cli.listed import A_SESSION
 from headway.cli.opening import opened
 from headway.cli.options import Grouped, examples, json_option, limit_option, print_json
@@ -172,14 +173,16 @@ def _list(text: str, limit: int, *, as_json: bool) -> None:
     with opened() as (settings, engine):
         found = list_sessions(engine, limit, text)
         if as_json:
-            print_json({"sessions": [summary_document(each) for each in found]})
+            documents = [summary_document(each) for each in found.rows]
+            print_json({"sessions": [*documents], "unreadable": [*found.unreadable]})
             return
-        if not found:
+        if not found.rows and not found.unreadable:
             click.echo("No session found." if text else "There is no session yet.")
         style = output_style(settings.environment)
-        for summary in found:
+        for summary in found.rows:
             for line in list_lines(summary, style):
                 click.echo(line)
+        remark_left_out("session", found.unreadable)
 
 
 def summary_document(summary: SessionSummary) -> dict[str, Json]:

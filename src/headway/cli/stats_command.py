@@ -10,6 +10,7 @@ from headway.application.requests import Json, Reply
 from headway.application.run_stats import run_stats
 from headway.bootstrap import open_runs
 from headway.cli.completing import complete_workflow
+from headway.cli.leaving_out import remark_left_out
 from headway.cli.opening import told
 from headway.cli.options import examples, json_option, print_json
 from headway.cli.refusing import Refusal, envelope
@@ -52,6 +53,7 @@ def command(since: str | None, workflow: str | None, *, as_json: bool) -> None:
         return
     for line in _lines(found, output_style(settings.environment)):
         click.echo(line)
+    remark_left_out("run", found["unreadable"])
 
 
 def _span_ms(span: str) -> int:

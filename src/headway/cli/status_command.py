@@ -86,6 +86,8 @@ def _facts(status: HomeStatus) -> Iterator[tuple[str, str]]:
     else:
         yield "gates", "none waits"
     yield "runs", _runs(status.runs)
+    if store.unreadable:
+        yield "damaged", f"{', '.join(store.unreadable)}; `headway verify` says what is wrong"
     if status.runs.workers:
         yield "workers", _workers(status.runs)
 
@@ -181,6 +183,7 @@ def _store_document(store: StoreFacts) -> dict[str, Json]:
         "sessions": {status: count for status, count in store.sessions.items()},  # noqa: C416 - for the type
         "gatesWaiting": store.waiting,
         "newestEventAt": store.newest_at,
+        "unreadable": list(store.unreadable),
     }
 
 

@@ -5,7 +5,7 @@ so a stored record is either understood whole or not at all.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, dataclass_transform
 
 import msgspec
 
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 else:  # msgspec reads these at run time and cannot follow a recursive alias
     Json = Any
     JsonObject = dict[str, Any]
+
+
+TIME_MAX: Final = 253_402_300_800_000  # the end of the year 9999, beyond which no date is told
+
+# Milliseconds since 1970 UTC that can be told as a date; held to it when a stored one is read.
+Moment: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=TIME_MAX)]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))

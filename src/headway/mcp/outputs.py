@@ -98,7 +98,10 @@ OUTPUT_SCHEMAS: Final[dict[str, JsonObject]] = {
         nextCall=OBJECT_OR_NULL,
     ),
     "resume_session": _answer(
-        ("candidates", "totalEligible"), candidates=_list(OBJECT), totalEligible=COUNT
+        ("candidates", "totalEligible"),
+        candidates=_list(OBJECT),
+        totalEligible=COUNT,
+        warnings=_list(TEXT),
     ),
     "manage_workflow_source": _answer(
         ("action", "path"), action=_names("attach", "detach"), path=TEXT

@@ -204,10 +204,11 @@ def _candidates(reply: JsonObject) -> str:
             f"match {_text(item, 'confidence')}, {_text(item, 'sessionId')})\n\n"
             f"{_text(item, 'matchExplanation')}\n\n{_text(item, 'snippet')}\n\n{_next_call(item)}"
         )
-    if not parts:
-        return "No session matches. Try other words, an id or a branch, or start a new session."
     total = reply.get("totalEligible")
-    return _joined([f"{len(parts)} of {total} sessions that match, the best first.", *parts])
+    told = f"{len(parts)} of {total} sessions that match, the best first."
+    if not parts:
+        told = "No session matches. Try other words, an id or a branch, or start a new session."
+    return _joined([told, _warnings(reply), *parts])
 
 
 def _standing(item: JsonObject) -> str:

@@ -29,6 +29,7 @@ class StoredTask(NamedTuple):
     outcome: object
     fence: object
     tally: object  # as text, None before the run first rests or ends
+    problem: str | None = None  # why the queue cannot read it
 
 
 class SealedEvent(NamedTuple):

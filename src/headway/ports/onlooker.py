@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, Protocol, TypeAlias
 
 from headway.domain.runs.events import Owner
-from headway.domain.values import Value
+from headway.domain.values import Moment, Value
 from headway.ports.queue import TaskState
 from headway.ports.sessions import GateRow, SessionSummary, Status
 from headway.ports.sources import GitSource
@@ -17,7 +17,7 @@ class Claim(Value):
 
     run: str
     owner: Owner
-    lease_until: int
+    lease_until: Moment
 
 
 class RunRow(Value):
@@ -39,7 +39,8 @@ class StoreFacts(Value):
     gates; `runs` counts runs by state, `resting` those at rest by their reason, where
     they have one, and `claims` holds those in state `claimed`;
     `unended` are the ids of all that have not ended. `attached` and `git_sources` are where
-    workflow files come from besides the usual folders.
+    workflow files come from besides the usual folders. `unreadable` are the ids of the sessions and
+    runs that are not among what is listed because their rows are damaged.
     """
 
     kind: StoreKind
@@ -61,6 +62,7 @@ class StoreFacts(Value):
     unended: frozenset[str] = frozenset()
     attached: tuple[str, ...] = ()
     git_sources: tuple[GitSource, ...] = ()
+    unreadable: tuple[str, ...] = ()
 
 
 class Onlooker(Protocol):

@@ -12,8 +12,9 @@ from headway.domain.ids import RunId
 from headway.domain.runs.events import Owner, RunEvent
 from headway.domain.runs.limits import Spent
 from headway.domain.runs.outcomes import OutcomeKind
-from headway.domain.values import Value
+from headway.domain.values import Moment, Value
 from headway.ports.ledger import Blob
+from headway.ports.listing import Listing
 
 TaskState: TypeAlias = Literal["queued", "claimed", "resting", "ended"]
 
@@ -62,9 +63,9 @@ class Task(Value):
     outcome: OutcomeKind | None = None
     fence: int = 0
     owner: Owner | None = None
-    lease_until: int = 0
-    submitted_at: int = 0
-    updated_at: int = 0
+    lease_until: Moment = 0
+    submitted_at: Moment = 0
+    updated_at: Moment = 0
     tally: Tally | None = None
     provider: str | None = None
 
@@ -158,8 +159,9 @@ class Queue(Protocol):
     def claim(self, claiming: Claiming) -> Task | None:
         """Claim a row that waits, or whose lease ran out, and record the claim in its stream.
 
-        None when there is none to be had. Raises SessionNotHealthy for one whose stream is damaged
-        where it ends; `details` name the run.
+        None when there is none to be had. Raises SessionNotHealthy for one whose row is damaged, or
+        whose stream is where it ends; `details` name the run. A row whose run cannot be named, so
+        that nobody could set it aside, ends here as failed.
         """
 
     def renew(self, run: RunId, fence: int, ttl_ms: int) -> None:
@@ -191,21 +193,26 @@ class Queue(Protocol):
         workflow_id: str | None = None,
         workspace: str | None = None,
         since: int = 0,
-    ) -> tuple[Task, ...]:
+    ) -> Listing[Task]:
         """Return the rows in these states, the last submitted first; perhaps only some of them.
 
-        `since` is the moment from which on they were submitted.
+        `since` is the moment from which on they were submitted. A row in no state that there is can
+        be met only by who asks for all states.
         """
 
-    def queued(self, limit: int) -> tuple[Task, ...]:
+    def queued(self, limit: int) -> Listing[Task]:
         """Return the queued rows in the order in which they are claimed, the next first."""
 
     def rearrange(self, change: Rearrange) -> None:
         """Hold every queued row, and keep the priority and position of those that are returned.
 
-        The positions of all queued rows together stay the same. Raises what `change` raises; then
+        A row that cannot be read stays where it is. The positions of the others together stay the
+        same. Raises what `change` raises; then
         nothing was kept. It may be called more than once, and asks nothing of the store itself.
         """
 
-    def find(self, beginning: str, limit: int) -> tuple[Task, ...]:
+    def task(self, run: RunId) -> Task | None:
+        """Return the row of a run. Raises SessionNotHealthy for a damaged one."""
+
+    def find(self, beginning: str, limit: int) -> Listing[Task]:
         """Return the rows whose run's id begins like this, by id."""

@@ -6,7 +6,8 @@ A projection: every field can be rebuilt from the stream.
 from typing import Literal, Protocol, TypeAlias
 
 from headway.domain.ids import Digest, SessionId, WorkflowHash
-from headway.domain.values import Value
+from headway.domain.values import Moment, Value
+from headway.ports.listing import Listing
 
 Status: TypeAlias = Literal["in_progress", "blocked", "gated", "complete", "complete_with_gaps"]
 
@@ -34,8 +35,8 @@ class SessionSummary(Value):
     nonce: bytes
     depth: int = 0
     recap: str = ""  # the newest notes, cut for display
-    started_at: int = 0
-    updated_at: int = 0
+    started_at: Moment = 0
+    updated_at: Moment = 0
 
 
 class GateRow(Value):
@@ -48,7 +49,7 @@ class GateRow(Value):
     session: SessionId
     version: int
     nonce: bytes
-    recorded_at: int = 0
+    recorded_at: Moment = 0
 
 
 class SessionQuery(Value):
@@ -73,10 +74,13 @@ class Sessions(Protocol):
     """Finds sessions. `StoreUnavailable` when the store cannot serve."""
 
     def summary(self, session: SessionId) -> SessionSummary | None:
-        """Return a session's summary."""
+        """Return a session's summary. Raises SessionNotHealthy for a damaged one."""
 
-    def find(self, query: SessionQuery) -> tuple[SessionSummary, ...]:
+    def find(self, query: SessionQuery) -> Listing[SessionSummary]:
         """Return the sessions that match every given field, the last updated first."""
 
-    def gates(self, limit: int) -> tuple[GateRow, ...]:
-        """Return the gates that wait, the one that waits longest first."""
+    def gates(self, limit: int) -> Listing[GateRow]:
+        """Return the gates that wait, the one that waits longest first.
+
+        One that cannot be read is named by its session.
+        """

@@ -3,6 +3,7 @@
 from typing import Final, Protocol
 
 from headway.domain.values import Value
+from headway.ports.listing import Listing
 
 FETCHED: Final = "sources"  # in the home folder
 
@@ -29,10 +30,10 @@ class GitSource(Value):
 class KnownSources(Protocol):
     """The attached folders and the git repositories, each in the order they came."""
 
-    def attached(self) -> tuple[str, ...]:
+    def attached(self) -> Listing[str]:
         """Return the attached folders, absolute paths."""
 
-    def git_sources(self) -> tuple[GitSource, ...]:
+    def git_sources(self) -> Listing[GitSource]:
         """Return the git repositories."""
 
 

@@ -30,6 +30,7 @@ from headway.ports.models import KEY_MISSING
 from headway.ports.queue import Claiming, Task
 from tests.fakes.crew import PlayedEngine, PlayedModel, Turn, World, a_crew
 from tests.fakes.places import StandingPlaces
+from tests.support.hitting import hit_file
 from tests.support.patience import SECONDS_MAX
 from tests.support.walked import engine_of
 
@@ -180,7 +181,7 @@ def test_fifty_runs_at_once_keep_their_leases_while_tools_take_every_thread(
         while not ended.wait(0.05):
             lapsed = [
                 task
-                for task in office.store.queue.tasks(("claimed",), RUNS)
+                for task in office.store.queue.tasks(("claimed",), RUNS).rows
                 if task.lease_until <= SystemClock().now_ms()
             ]
             taken = (
@@ -196,7 +197,7 @@ def test_fifty_runs_at_once_keep_their_leases_while_tools_take_every_thread(
             ended.set()
         looks.result()
     assert stolen == []
-    tasks = office.store.queue.tasks(("ended",), RUNS)
+    tasks = office.store.queue.tasks(("ended",), RUNS).rows
     assert {(task.outcome, task.fence) for task in tasks} == {("success", 1)}
     assert len(tasks) == len(ids)
 
@@ -208,7 +209,7 @@ def test_an_engine_that_is_away_for_long_is_waited_for_and_costs_no_worker(
     submit(office, 1)
     office.away = 2 * LOSSES_MAX
     office.work(1)
-    (task,) = office.store.queue.tasks(("ended",), 9)
+    (task,) = office.store.queue.tasks(("ended",), 9).rows
     assert (task.outcome, task.fence) == ("success", 1)
     assert sum("waits: It is away." in text for text in office.said) == 1
 
@@ -224,10 +225,10 @@ def test_what_is_said_to_a_run_while_its_model_cannot_be_had_counts(office: Offi
 
     office.meanwhile = meanwhile
     office.work(1)
-    (rests,) = office.store.queue.tasks(("resting",), 9)
+    (rests,) = office.store.queue.tasks(("resting",), 9).rows
     assert (rests.run, rests.outcome, rests.reason) == (steered, "paused", "credential_missing")
     assert any("is paused (credential_missing): No key. Set it." in text for text in office.said)
-    (ended,) = office.store.queue.tasks(("ended",), 9)
+    (ended,) = office.store.queue.tasks(("ended",), 9).rows
     assert (ended.run, ended.outcome) == (aborted, "cancelled")
 
 
@@ -237,8 +238,21 @@ def test_a_bug_that_one_run_meets_ends_that_run_alone(
     ids = submit(office, 4)
     office.broken = frozenset(ids[1:2])
     office.work(2)
-    outcomes = {task.run: task.outcome for task in office.store.queue.tasks(("ended",), 9)}
+    outcomes = {task.run: task.outcome for task in office.store.queue.tasks(("ended",), 9).rows}
     assert [outcomes[run] for run in ids] == ["success", "error", "success", "success"]
     (spoken,) = [text for text in office.said if "a bug of Headway" in text]
     assert "RuntimeError: no crew can be had like this" in spoken
     assert "RuntimeError" in caplog.text
+
+
+def test_a_run_whose_row_is_damaged_is_set_aside_aloud_and_costs_no_other_its_turn(
+    office: Office, tmp_path: Path
+) -> None:
+    damaged, *others = submit(office, 3)
+    hit_file(tmp_path / "headway.db", "UPDATE tasks SET goal = X'ff' WHERE run = ?", (damaged,))
+    office.work(1)
+    ended = office.store.queue.tasks(("ended",), 9)
+    assert {task.run: task.outcome for task in ended.rows} == dict.fromkeys(others, "success")
+    assert ended.unreadable == (damaged,)
+    (spoken,) = [text for text in office.said if "set aside" in text]
+    assert spoken.startswith(damaged)

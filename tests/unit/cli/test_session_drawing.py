@@ -86,7 +86,7 @@ def test_no_line_is_wider_than_the_terminal(engine: Engine, width: int) -> None:
     walk(engine, "漢字 " * 60, NOTES + "\n" + "x" * 300)
     drawn = page(describe_session(engine, whole=True), Style(width=width), whole=True)
     assert max(map(cells, drawn.splitlines())) <= width
-    (summary,) = list_sessions(engine, 5)
+    (summary,) = list_sessions(engine, 5).rows
     assert max(map(cells, list_lines(summary, Style(width=width)))) <= width
 
 

@@ -15,12 +15,12 @@ from headway.adapters.storage.rows import attempt_values, raw_digest, session_of
 from headway.adapters.storage.search import Search
 from headway.domain.history import mentions
 from headway.domain.ids import Digest, RunId, SessionId, StreamId, run_stream
+from headway.domain.values import TIME_MAX
 from headway.ports.custody import Projections, Purged, RunUnfinished, SealedEvent, Tombstone
 from headway.ports.ledger import Blob, Conflict
 from headway.ports.sessions import SessionSummary
 
 EVENTS_A_PAGE: Final = 500
-TIME_MAX: Final = 253_402_300_800_000  # the end of the year 9999, beyond which no date is told
 
 
 class SqlCustody:
@@ -149,7 +149,7 @@ class SqlCustody:
         return Tombstone(
             session=SessionId(str(session)),
             purged_at=purged_at if type(purged_at) is int and 0 <= purged_at < TIME_MAX else 0,
-            reason=str(reason),
+            reason=reason if isinstance(reason, str) else "",
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
-# What a driver returns, before `rows.py` has checked it.
+# What a driver returns, before `rows.py` has checked it: a text that is none comes as bytes.
 Row: TypeAlias = tuple[Any, ...]
 SqlValue: TypeAlias = "int | str | bytes | None"
 
@@ -60,6 +60,3 @@ class Database(Protocol):
 
     def read(self, work: Callable[[Cursor], T]) -> T:
         """Run work that only reads. Each statement sees one state of the database."""
-
-    def read_stored(self, work: Callable[[Cursor], T]) -> T:
-        """Run work that reads what is there, damaged or not: a text that is none comes as bytes."""

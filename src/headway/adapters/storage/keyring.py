@@ -5,10 +5,13 @@ is tried with keys read anew. What is kept for a second only spares calls that g
 """
 
 import time
-from typing import Final
+from contextlib import suppress
+from typing import Final, TypeGuard
 
 from headway.adapters.storage import statements
 from headway.adapters.storage.database import Checked, Cursor, Database
+from headway.adapters.storage.store_faults import DAMAGED_ROW
+from headway.domain.errors import SessionNotHealthy
 from headway.ports.clock import Entropy
 from headway.ports.keyring import Keys
 
@@ -53,7 +56,9 @@ class SqlKeyring:
 
     def _next(self, cursor: Cursor) -> Keys:
         cursor.execute(statements.HOLD_KEYS)
-        old = _live(cursor)
+        old = None
+        with suppress(SessionNotHealthy):  # a damaged one tells no token from another
+            old = _live(cursor)
         new = self._entropy.draw(KEY_BYTES)
         if old is not None:
             cursor.execute(statements.KEEP_KEY, (1, old.current))
@@ -67,7 +72,19 @@ def _are_live(cursor: Cursor, keys: Keys) -> bool:
 
 def _live(cursor: Cursor) -> Keys | None:
     cursor.execute(statements.KEYS)
-    found = [bytes(row[0]) for row in cursor.fetchall()]
+    found = [row[0] for row in cursor.fetchall()]
     if not found:
         return None
-    return Keys(current=found[0], previous=found[1] if len(found) > 1 else None)
+    if not _is_key(found[0]):
+        raise SessionNotHealthy(
+            "The key that signs tokens is damaged.",
+            remedy="`headway keys rotate` draws another; agents then call resume_session for new "
+            "tokens. A backup of the store brings the key back.",
+            details={"kind": DAMAGED_ROW},
+        )
+    older = found[1] if len(found) > 1 else None
+    return Keys(current=found[0], previous=older if _is_key(older) else None)
+
+
+def _is_key(stored: object) -> TypeGuard[bytes]:
+    return isinstance(stored, bytes) and len(stored) == KEY_BYTES

@@ -4,6 +4,7 @@ No table is made and no older store brought up, so what is told holds for a stor
 that has these tables.
 """
 
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, get_args
 from urllib.parse import quote
@@ -11,9 +12,9 @@ from urllib.parse import quote
 from headway.adapters.storage import looking_runs, statements
 from headway.adapters.storage.database import Cursor, Row
 from headway.adapters.storage.drivers import Driver, best_driver, text_or_bytes
-from headway.adapters.storage.rows import gate_of, summary_of
+from headway.adapters.storage.rows import gate_of, listed, summary_of
 from headway.adapters.storage.schema import SCHEMA_VERSION, SQLITE_TABLES
-from headway.adapters.storage.sources import git_source_of
+from headway.adapters.storage.sources import git_source_of, path_of
 from headway.adapters.storage.sqlite_faults import driver_fault, file_fault, not_a_store
 from headway.adapters.storage.sqlite_file import Guard
 from headway.ports.onlooker import StoreFacts
@@ -112,8 +113,12 @@ def told(cursor: Cursor, tables: set[str], limit: int) -> Told:
 
 
 def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
-    """Return the facts in what was read. Raises SessionNotHealthy for a row that makes no sense."""
-    latest = tuple(summary_of(row) for row in read["latest"])
+    """Return the facts in what was read."""
+    latest, gates = listed(read["latest"], summary_of), listed(read["gates"], gate_of)
+    claims = listed(read["claims"], looking_runs.claim_of)
+    latest_runs = listed(read["latest_runs"], looking_runs.run_of)
+    tallies = listed(read["tallies"], looking_runs.tally_of)
+    unreadable = (each.unreadable for each in (latest, gates, claims, latest_runs, tallies))
     return StoreFacts(
         kind=nothing.kind,
         place=nothing.place,
@@ -124,16 +129,17 @@ def facts_of(nothing: StoreFacts, size: int | None, read: Told) -> StoreFacts:
         sessions=_counts(read["statuses"]),
         keys=_number(read["keys"]) or 0,
         waiting=_number(read["waiting"]) or 0,
-        newest_at=latest[0].updated_at if latest else None,
-        latest=latest,
-        gates=tuple(gate_of(row) for row in read["gates"]),
+        newest_at=latest.rows[0].updated_at if latest.rows else None,
+        latest=latest.rows,
+        gates=gates.rows,
         runs=looking_runs.states_of(read["runs"]),
-        resting=looking_runs.reasons_of(read["tallies"]),
-        claims=looking_runs.claims_of(read["claims"]),
-        latest_runs=looking_runs.runs_of(read["latest_runs"]),
+        resting=looking_runs.reasons_of(tallies.rows),
+        claims=claims.rows,
+        latest_runs=latest_runs.rows,
         unended=frozenset(str(row[0]) for row in read["unended"]),
-        attached=tuple(str(row[0]) for row in read["attached"]),
-        git_sources=tuple(git_source_of(row) for row in read["git_sources"]),
+        attached=listed(read["attached"], path_of).rows,
+        git_sources=listed(read["git_sources"], git_source_of).rows,
+        unreadable=tuple(dict.fromkeys(chain.from_iterable(unreadable))),
     )
 
 

@@ -7,8 +7,7 @@ from typing import Final, get_args
 import msgspec
 
 from headway.adapters.storage.database import Row
-from headway.domain.errors import SessionNotHealthy
-from headway.domain.runs.events import Owner
+from headway.adapters.storage.rows import OF_A_RUN, checked, damaged_row
 from headway.ports.onlooker import Claim, RunRow
 from headway.ports.queue import Tally, TaskState
 
@@ -17,7 +16,7 @@ CLAIMS: Final = (
     "SELECT run, owner, lease_until FROM tasks"
     " WHERE state = 'claimed' AND owner IS NOT NULL ORDER BY run"
 )
-TALLIES: Final = "SELECT tally FROM tasks WHERE state = 'resting' AND tally IS NOT NULL"
+TALLIES: Final = "SELECT run, tally FROM tasks WHERE state = 'resting' AND tally IS NOT NULL"
 UNENDED: Final = "SELECT run FROM tasks WHERE state <> 'ended'"
 LATEST: Final = (
     "SELECT run, state, workflow_id, goal FROM tasks ORDER BY submitted_at DESC, position DESC"
@@ -32,44 +31,30 @@ def states_of(rows: Iterable[Row]) -> dict[TaskState, int]:
     return {state: found[state] for state in known if state in found}
 
 
-def reasons_of(rows: Iterable[Row]) -> dict[str, int]:
-    """Return how many runs rest for each reason. Raises SessionNotHealthy for a damaged tally."""
+def tally_of(row: Row) -> Tally:
+    """Return what a run took until its rest. Raises SessionNotHealthy for what makes no sense."""
+    run, tally = row
     try:
-        found = [msgspec.json.decode(str(row[0]), type=Tally).reason for row in rows]
-    except msgspec.MsgspecError as error:
-        raise _damaged(error) from error
-    return dict(Counter(reason for reason in found if reason is not None))
+        return msgspec.json.decode(str(tally), type=Tally)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise damaged_row(run, str(error), OF_A_RUN) from error
 
 
-def claims_of(rows: Iterable[Row]) -> tuple[Claim, ...]:
-    """Return the claims. Raises SessionNotHealthy for an owner that makes no sense."""
+def reasons_of(tallies: Iterable[Tally]) -> dict[str, int]:
+    """Return how many runs rest for each reason."""
+    return dict(Counter(each.reason for each in tallies if each.reason is not None))
+
+
+def claim_of(row: Row) -> Claim:
+    """Return a claim. Raises SessionNotHealthy for one that makes no sense."""
+    run, owner, until = row
     try:
-        return tuple(
-            Claim(
-                run=str(run),
-                owner=msgspec.json.decode(str(owner), type=Owner),
-                lease_until=int(until),
-            )
-            for run, owner, until in rows
-        )
-    except msgspec.MsgspecError as error:
-        raise _damaged(error) from error
+        held = {"run": run, "owner": msgspec.json.decode(str(owner)), "lease_until": until}
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise damaged_row(run, str(error), OF_A_RUN) from error
+    return checked(Claim, held, run, OF_A_RUN)
 
 
-def runs_of(rows: Iterable[Row]) -> tuple[RunRow, ...]:
-    """Return the runs. Raises SessionNotHealthy for a row that makes no sense."""
-    try:
-        return tuple(
-            msgspec.convert(dict(zip(RunRow.__struct_fields__, row, strict=True)), RunRow)
-            for row in rows
-        )
-    except msgspec.ValidationError as error:
-        raise _damaged(error) from error
-
-
-def _damaged(error: msgspec.MsgspecError) -> SessionNotHealthy:
-    return SessionNotHealthy(
-        f"A row of the queue is damaged: {error}.",
-        remedy="Restore the store from a backup; runs with sound rows are not affected.",
-        details={"kind": "damaged_row"},
-    )
+def run_of(row: Row) -> RunRow:
+    """Return a run. Raises SessionNotHealthy for a row that makes no sense."""
+    return checked(RunRow, dict(zip(RunRow.__struct_fields__, row, strict=True)), row[0], OF_A_RUN)

@@ -46,6 +46,7 @@ from headway.ports.clock import Clock, Entropy
 from headway.ports.keyring import Keys
 from headway.ports.ledger import AttemptRow, Conflict, Recorded, Write
 from headway.ports.ledger import Head as AttemptHead
+from headway.ports.listing import Listing
 from headway.ports.sessions import GateRow, SessionQuery, SessionSummary
 from headway.ports.sources import GitSource
 
@@ -198,7 +199,7 @@ class MemorySessions:
         with self._kept.lock:
             return self._kept.summaries.get(session)
 
-    def find(self, query: SessionQuery) -> tuple[SessionSummary, ...]:
+    def find(self, query: SessionQuery) -> Listing[SessionSummary]:
         """Return the sessions that match every given field, the last updated first."""
         assert query.limit >= 0
         with self._kept.lock:
@@ -209,14 +210,14 @@ class MemorySessions:
             asked = asked_in(query.text)
             found = [each for each in found if asked and _holds(words, each.session, asked)]
         found.sort(key=lambda summary: (-summary.updated_at, summary.session))
-        return tuple(found[: query.limit])
+        return Listing(tuple(found[: query.limit]))
 
-    def gates(self, limit: int) -> tuple[GateRow, ...]:
+    def gates(self, limit: int) -> Listing[GateRow]:
         """Return the gates that wait, the one that waits longest first."""
         with self._kept.lock:
             gates = list(self._kept.gates.values())
         gates.sort(key=lambda gate: (gate.recorded_at, gate.session, gate.version))
-        return tuple(gates[:limit])
+        return Listing(tuple(gates[:limit]))
 
 
 class MemoryKeyring:
@@ -254,10 +255,10 @@ class MemorySources:
         self._paths: dict[str, None] = {}  # in the order of attaching
         self._git: dict[str, GitSource] = {}
 
-    def attached(self) -> tuple[str, ...]:
+    def attached(self) -> Listing[str]:
         """Return the attached folders."""
         with self._lock:
-            return tuple(self._paths)
+            return Listing(tuple(self._paths))
 
     def attach(self, path: str) -> None:
         """Attach a folder; attaching it twice changes nothing. Raises InvalidInput."""
@@ -271,10 +272,10 @@ class MemorySources:
         with self._lock:
             self._paths.pop(path, None)
 
-    def git_sources(self) -> tuple[GitSource, ...]:
+    def git_sources(self) -> Listing[GitSource]:
         """Return the git repositories."""
         with self._lock:
-            return tuple(self._git.values())
+            return Listing(tuple(self._git.values()))
 
     def pin(self, source: GitSource) -> None:
         """Keep a repository, in the place of one with its id."""

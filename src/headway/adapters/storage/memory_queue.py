@@ -12,6 +12,7 @@ from headway.domain.runs.events import Owner, RunClaimed, RunEvent
 from headway.ports.clock import Clock
 from headway.ports.leases import Lease
 from headway.ports.ledger import Blob, Conflict
+from headway.ports.listing import Listing
 from headway.ports.queue import (
     Claiming,
     DuplicateRun,
@@ -161,7 +162,7 @@ class MemoryQueue:
         workflow_id: str | None = None,
         workspace: str | None = None,
         since: int = 0,
-    ) -> tuple[Task, ...]:
+    ) -> Listing[Task]:
         """Return the rows in these states, the last submitted first; perhaps only some of them."""
         with self._kept.lock:
             found = [
@@ -171,14 +172,14 @@ class MemoryQueue:
                 if workflow_id in (None, each.workflow_id) and workspace in (None, each.workspace)
             ]
         found.sort(key=lambda each: (each.submitted_at, each.position), reverse=True)
-        return tuple(found[:limit])
+        return Listing(tuple(found[:limit]))
 
-    def queued(self, limit: int) -> tuple[Task, ...]:
+    def queued(self, limit: int) -> Listing[Task]:
         """Return the queued rows in the order in which they are claimed, the next first."""
         with self._kept.lock:
             found = [each for each in self._kept.tasks.values() if each.state == "queued"]
         found.sort(key=lambda each: (-each.priority, each.position))
-        return tuple(found[:limit])
+        return Listing(tuple(found[:limit]))
 
     def rearrange(self, change: Rearrange) -> None:
         """Hold every queued row, and keep the priority and position of those that are returned."""
@@ -193,11 +194,16 @@ class MemoryQueue:
                     updated_at=now,
                 )
 
-    def find(self, beginning: str, limit: int) -> tuple[Task, ...]:
+    def task(self, run: RunId) -> Task | None:
+        """Return the row of a run."""
+        with self._kept.lock:
+            return self._kept.tasks.get(run)
+
+    def find(self, beginning: str, limit: int) -> Listing[Task]:
         """Return the rows whose run's id begins like this, by id."""
         with self._kept.lock:
             found = [each for each in self._kept.tasks.values() if each.run.startswith(beginning)]
-        return tuple(sorted(found, key=lambda each: each.run)[:limit])
+        return Listing(tuple(sorted(found, key=lambda each: each.run)[:limit]))
 
     def _held(self, run: RunId, fence: int) -> Task:
         return self._kept.hold_claimed(Lease(run=run, fence=fence))

@@ -164,10 +164,6 @@ class PostgresDatabase:
 
         return self._reading(reading)
 
-    def read_stored(self, work: Callable[[Cursor], T]) -> T:
-        """Run work that reads what is there: the server lets no text in that is none."""
-        return self.read(work)
-
     def close(self) -> None:
         """Close every connection, each as its work ends; closing twice changes nothing."""
         self._closed.set()

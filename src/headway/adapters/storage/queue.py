@@ -6,15 +6,16 @@ its own fence too old, or the other way round.
 """
 
 from contextlib import suppress
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
 from headway.adapters.storage import queue_statements as sql
 from headway.adapters.storage import statements
 from headway.adapters.storage.database import Checked, Cursor, Database, Row
+from headway.adapters.storage.rows import OF_A_RUN, checked, damaged_row, listed, read_listed
 from headway.adapters.storage.run_log import encoded, read_back, recorded_run
-from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_missing, seal
+from headway.adapters.storage.sealing import EMPTY, Head, Sealed, altered, refuse_missing, seal
 from headway.adapters.storage.store_faults import DAMAGED_ROW
 from headway.adapters.storage.streams import (
     extend_stream,
@@ -29,6 +30,7 @@ from headway.domain.runs.events import Owner, RunClaimed, RunEvent
 from headway.ports.clock import Clock
 from headway.ports.leases import Lease
 from headway.ports.ledger import Blob, Conflict
+from headway.ports.listing import Listing
 from headway.ports.queue import (
     Claiming,
     DuplicateRun,
@@ -96,11 +98,17 @@ class SqlQueue:
             owner = _owner_text(claiming.owner)
             cursor.execute(sql.CLAIM, (owner, now + claiming.ttl_ms, now, run))
             row = cursor.fetchone()
-            assert row is not None
+            if row is None:
+                raise damaged_row(run, "an index holds what its table does not", OF_A_RUN)
             event = RunClaimed(fence=int(row[0]), owner=claiming.owner)
             stream = run_stream(run)
             end = stream_end(cursor, stream)
-            extend_stream(cursor, stream, end, seal(end.head, encoded((event,)), now))
+            if end.id is None:
+                refuse_missing(stream, 1)
+            try:
+                extend_stream(cursor, stream, end, seal(end.head, encoded((event,)), now))
+            except Conflict as error:  # nobody else writes to a run whose row is held
+                raise altered(stream, end.head.version, "is not the last everywhere") from error
             return _task(cursor, run)
 
         def kept(cursor: Cursor, done: Task | None) -> bool:
@@ -152,7 +160,7 @@ class SqlQueue:
         for text, count in self._database.read(work):
             # Nobody can tell whether a damaged one is gone: its leases end with their time.
             with suppress(SessionNotHealthy):
-                holders.append(Holder(owner=_owner(text), runs=int(count)))
+                holders.append(Holder(owner=_owner("a worker", text), runs=int(count)))
         return tuple(holders)
 
     def expire_all(self, owner: Owner) -> None:
@@ -223,23 +231,25 @@ class SqlQueue:
         workflow_id: str | None = None,
         workspace: str | None = None,
         since: int = 0,
-    ) -> tuple[Task, ...]:
+    ) -> Listing[Task]:
         """Return the rows in these states, the last submitted first; perhaps only some of them."""
         fields = {"workflow_id": workflow_id, "workspace": workspace}
         equal = {name: value for name, value in fields.items() if value is not None}
+        if len(states) == len(get_args(TaskState)):
+            states = ()  # a damaged one too
         text = sql.tasks_in(len(states), *equal)
-        return self._read(text, *states, since, *equal.values(), limit)
+        return self._listed(text, *states, since, *equal.values(), limit=limit)
 
-    def queued(self, limit: int) -> tuple[Task, ...]:
+    def queued(self, limit: int) -> Listing[Task]:
         """Return the queued rows in the order in which they are claimed, the next first."""
-        return self._read(sql.QUEUED_IN_TURN, limit)
+        return self._listed(sql.QUEUED_IN_TURN, limit=limit)
 
     def rearrange(self, change: Rearrange) -> None:
         """Hold every queued row, and keep the priority and position of those that are returned."""
 
         def work(cursor: Cursor) -> None:
             cursor.execute(sql.QUEUED + self._manners.wait)
-            queued = sorted(map(_task_of, cursor.fetchall()), key=_in_turn)
+            queued = sorted(listed(cursor.fetchall(), task_of).rows, key=_in_turn)
             moved, now = change(tuple(queued)), self._clock.now_ms()
             for task in moved:
                 cursor.execute(sql.STEP_ASIDE, (task.run,))
@@ -248,14 +258,23 @@ class SqlQueue:
 
         self._database.write(work)
 
-    def find(self, beginning: str, limit: int) -> tuple[Task, ...]:
-        """Return the rows whose run's id begins like this, by id."""
-        return self._read(sql.FIND, beginning, beginning + "\x7f", limit)
+    def task(self, run: RunId) -> Task | None:
+        """Return the row of a run."""
 
-    def _read(self, text: str, *values: str | int) -> tuple[Task, ...]:
-        def work(cursor: Cursor) -> tuple[Task, ...]:
-            cursor.execute(text, values)
-            return tuple(map(_task_of, cursor.fetchall()))
+        def work(cursor: Cursor) -> Row | None:
+            cursor.execute(sql.TASK, (run,))
+            return cursor.fetchone()
+
+        row = self._database.read(work)
+        return None if row is None else task_of(row)
+
+    def find(self, beginning: str, limit: int) -> Listing[Task]:
+        """Return the rows whose run's id begins like this, by id."""
+        return self._listed(sql.FIND, beginning, beginning + "\x7f", limit=limit)
+
+    def _listed(self, text: str, *values: str | int, limit: int) -> Listing[Task]:
+        def work(cursor: Cursor) -> Listing[Task]:
+            return read_listed(cursor, text, values, limit, task_of)
 
         return self._database.read(work)
 
@@ -274,13 +293,21 @@ class SqlQueue:
                 return None
         if claiming.run is not None:
             cursor.execute(sql.THIS + self._manners.wait, (now, claiming.run))
-        else:
-            most = claiming.per_workspace_max
-            bound = NO_BOUND if most is None else most
-            text = sql.next_in_turn(len(claiming.without)) + self._manners.skip
+            return claiming.run if cursor.fetchone() is not None else None
+        most = claiming.per_workspace_max
+        bound = NO_BOUND if most is None else most
+        text = sql.next_in_turn(len(claiming.without)) + self._manners.skip
+        while True:
             cursor.execute(text, (now, *claiming.without, bound, now, bound))
-        found = cursor.fetchone()
-        return None if found is None else RunId(str(found[0]))
+            found = cursor.fetchone()
+            if found is None:
+                return None
+            run, position = found
+            if isinstance(run, str):
+                return RunId(run)
+            cursor.execute(sql.SET_ASIDE_AT, (now, position))
+            if cursor.rowcount != 1:
+                raise damaged_row(run, "an index holds what its table does not", OF_A_RUN)
 
 
 def _in_turn(task: Task) -> tuple[int, int]:
@@ -303,45 +330,42 @@ def _is_new(cursor: Cursor, task: Task, now: int) -> bool:
 def _duplicate(cursor: Cursor, task: Task) -> RunId | None:
     cursor.execute(sql.DUPLICATE, (task.dedupe, task.run))
     row = cursor.fetchone()
-    return None if row is None else RunId(str(row[0]))
+    if row is None:
+        return None
+    if not isinstance(row[0], str):
+        raise damaged_row(row[0], "its run has the key that is asked for, and no name", OF_A_RUN)
+    return RunId(row[0])
 
 
 def _task(cursor: Cursor, run: RunId) -> Task:
     cursor.execute(sql.TASK, (run,))
     row = cursor.fetchone()
     assert row is not None
-    return _task_of(row)
+    return task_of(row)
 
 
-def _task_of(row: Row) -> Task:
+def task_of(row: Row) -> Task:
+    """Return a task from its fields in order. Raises SessionNotHealthy for a damaged row."""
     values = dict(zip(_FIELDS, row, strict=True))
     if values["owner"] is not None:
-        values["owner"] = _owner(values["owner"])
+        values["owner"] = _owner(values["run"], values["owner"])
     try:
         if values["tally"] is not None:
             values["tally"] = msgspec.json.decode(str(values["tally"]), type=Tally)
-        return msgspec.convert(values, Task)
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise _damaged(error) from error
+        raise damaged_row(values["run"], str(error), OF_A_RUN) from error
+    return checked(Task, values, values["run"], OF_A_RUN)
 
 
 def _owner_text(owner: Owner) -> str:
     return msgspec.json.encode(owner).decode()
 
 
-def _owner(text: object) -> Owner:
+def _owner(run: object, text: object) -> Owner:
     try:
         return msgspec.json.decode(str(text), type=Owner)
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise _damaged(error) from error
-
-
-def _damaged(error: Exception) -> SessionNotHealthy:
-    return SessionNotHealthy(
-        f"A row of the queue is damaged: {error}.",
-        remedy="Restore the store from a backup; runs with sound rows are not affected.",
-        details={"kind": DAMAGED_ROW},
-    )
+        raise damaged_row(run, str(error), OF_A_RUN) from error
 
 
 def _of_run(fault: SessionNotHealthy, run: RunId) -> SessionNotHealthy:

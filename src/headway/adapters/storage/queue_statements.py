@@ -111,11 +111,12 @@ QUEUED_IN_TURN: Final = (
 STEP_ASIDE: Final = "UPDATE tasks SET position = -position WHERE run = ?"
 REPOSITION: Final = "UPDATE tasks SET priority = ?, position = ?, updated_at = ? WHERE run = ?"
 
-# A row that nobody can go on with.
-SET_ASIDE: Final = (
-    "UPDATE tasks SET state = 'ended', outcome = 'error', dedupe = NULL, updated_at = ?"
-    " WHERE run = ?"
+# A row that nobody can go on with, by its run or, where that cannot be named, its position.
+_END_AS_FAILED: Final = (
+    "UPDATE tasks SET state = 'ended', outcome = 'error', dedupe = NULL, updated_at = ? WHERE"
 )
+SET_ASIDE: Final = f"{_END_AS_FAILED} run = ?"
+SET_ASIDE_AT: Final = f"{_END_AS_FAILED} position = ?"
 
 # Rows by the beginning of their run's id.
 FIND: Final = (
@@ -131,19 +132,19 @@ def next_in_turn(without: int) -> str:
     """
     marks = ", ".join("?" * without)
     others = f" AND (t.provider IS NULL OR t.provider NOT IN ({marks}))" if without else ""
-    return f"SELECT t.run{CLAIMABLE}{others}{_ROOM}{_FIRST}"
+    return f"SELECT t.run, t.position{CLAIMABLE}{others}{_ROOM}{_FIRST}"
 
 
 def tasks_in(states: int, *equal: str) -> str:
-    """Return the text that reads the rows in some states, the last submitted first.
+    """Return the text that reads the rows in some states, or any, the last submitted first.
 
     `equal` names fields that have to have a value. The values are those of the states, the moment
     of submission, the fields, the limit.
     """
-    marks = ", ".join("?" * states)
+    stands = f"state IN ({', '.join('?' * states)}) AND " if states else ""
     wanted = "".join(f" AND {name} = ?" for name in equal)
     return (
         f"SELECT {_FIELDS} FROM tasks"  # noqa: S608 - as above, and question marks
-        f" WHERE state IN ({marks}) AND submitted_at >= ?{wanted}"
+        f" WHERE {stands}submitted_at >= ?{wanted}"
         " ORDER BY submitted_at DESC, position DESC LIMIT ?"
     )

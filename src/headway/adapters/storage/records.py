@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from headway.adapters.storage import custody_statements, statements
+from headway.adapters.storage import custody_statements, queue_statements, statements
 from headway.adapters.storage.database import Cursor, Database, Row, SqlValue
+from headway.adapters.storage.queue import task_of
 from headway.adapters.storage.rows import (
     DIGEST_PREFIX,
     attempt_of,
@@ -71,7 +72,15 @@ class SqlRecords:
     def task(self, run: RunId) -> StoredTask | None:
         """Return a run's row in the queue; None when there is no such row."""
         rows = self._all(custody_statements.TASK, run)
-        return StoredTask._make(rows[0]) if rows else None
+        if not rows:
+            return None
+        problem = None
+        for row in self._all(queue_statements.TASK, run):
+            try:
+                task_of(row)
+            except SessionNotHealthy as fault:
+                problem = fault.message
+        return StoredTask._make((*rows[0], problem))
 
     def blobs(self) -> tuple[Digest, ...]:
         """Return the names of all blobs."""
@@ -99,7 +108,7 @@ class SqlRecords:
         unnamed = sum(not isinstance(name, str) for name in names)
         if unnamed:
             found.append(f"{unnamed} stream{'s' * (unnamed > 1)} whose name cannot be read")
-        if not self._database.read_stored(self._search.is_sound):
+        if not self._database.read(self._search.is_sound):
             found.append("a search index that differs from the words it was made of")
         return tuple(found)
 
@@ -109,14 +118,14 @@ class SqlRecords:
             row = cursor.fetchone()
             return frozenset() if row is None else self._search.words(cursor, int(row[0]))
 
-        return self._database.read_stored(work)
+        return self._database.read(work)
 
     def _all(self, sql: str, *values: SqlValue) -> list[Row]:
         def work(cursor: Cursor) -> list[Row]:
             cursor.execute(sql, values)
             return cursor.fetchall()
 
-        return self._database.read_stored(work)
+        return self._database.read(work)
 
 
 def _summary(row: Row) -> tuple[SessionSummary | None, str | None]:

@@ -69,7 +69,7 @@ def look(ask: Ask, place: Place) -> Found | None:
         return None
     if "meta" not in tables:
         raise place.stranger
-    facts = {str(name): str(value) for name, value in ask(_FACTS)}
+    facts = {name: value for name, value in ask(_FACTS) if isinstance(value, str)}
     ledger, schema = facts.get("ledger"), facts.get("schema", "")
     if ledger is None or not schema.isdecimal() or int(schema) < 1:
         raise place.stranger

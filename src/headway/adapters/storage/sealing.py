@@ -151,7 +151,12 @@ def refuse_missing(stream: StreamId, version: int) -> NoReturn:
 
 def refuse_altered(stream: StreamId, version: object, problem: str) -> NoReturn:
     """Raise the fault of an event that is not what was recorded."""
-    raise SessionNotHealthy(
+    raise altered(stream, version, problem)
+
+
+def altered(stream: StreamId, version: object, problem: str) -> SessionNotHealthy:
+    """Return the fault of an event that is not what was recorded."""
+    return SessionNotHealthy(
         f"Event {version} of {stream} {problem}.",
         remedy="Restore the store from a backup, or start a new session; "
         "other sessions are not affected.",

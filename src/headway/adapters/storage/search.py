@@ -8,7 +8,7 @@ it, so that an entry can be taken out again without asking the events.
 """
 
 from contextlib import AbstractContextManager, suppress
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeGuard
 
 from headway.adapters.storage.database import Cursor, Database, SqlValue
 from headway.domain.errors import Fault
@@ -83,7 +83,8 @@ class Search:
         """Remove a stream's words."""
         self._index.hold(cursor)
         cursor.execute(_DROP_WAITING, (stream,))
-        self._index.drop(cursor, *_range(stream))
+        if _is_indexed(stream):
+            self._index.drop(cursor, *_range(stream))
 
     def fold(self) -> None:
         """Fold what waits into the index."""
@@ -118,8 +119,8 @@ class Search:
     def words(self, cursor: Cursor, stream: int) -> frozenset[str]:
         """Return a stream's words."""
         cursor.execute(_WAITING_OF, (stream,))
-        waiting = [str(row[0]) for row in cursor.fetchall()]
-        found = self._index.words(cursor, *_range(stream))
+        waiting = [row[0] for row in cursor.fetchall() if isinstance(row[0], str)]
+        found = self._index.words(cursor, *_range(stream)) if _is_indexed(stream) else set()
         return frozenset(found.union(*map(words_in, waiting)))
 
     def is_sound(self, cursor: Cursor) -> bool:
@@ -132,7 +133,8 @@ class Search:
         taken = cursor.fetchall()
         texts: dict[int, list[str]] = {}
         for stream, words in taken:
-            texts.setdefault(int(stream), []).append(str(words))
+            if isinstance(words, str) and _is_indexed(stream):  # else a rebuild makes it anew
+                texts.setdefault(stream, []).append(words)
         for stream in sorted(texts):
             first, last = _range(stream)
             cursor.execute(_LAST, (first, last))
@@ -151,6 +153,11 @@ class Search:
                 self._index.put(cursor, entry, " ".join(ordered[at : at + WORDS_PER_ENTRY_MAX]))
                 entry += 1
         return len(taken)
+
+
+def _is_indexed(stream: object) -> TypeGuard[int]:
+    """Tell whether a stream can have entries: a damaged id is none, or too large for theirs."""
+    return isinstance(stream, int) and 0 <= stream < 1 << (63 - ENTRY_BITS)
 
 
 def _range(stream: int) -> tuple[int, int]:

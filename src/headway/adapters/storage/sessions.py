@@ -2,10 +2,11 @@
 
 from headway.adapters.storage import statements
 from headway.adapters.storage.database import Cursor, Database, Row, SqlValue
-from headway.adapters.storage.rows import gate_of, summary_of
+from headway.adapters.storage.rows import gate_of, read_listed, summary_of
 from headway.adapters.storage.search import Search
 from headway.domain.ids import SessionId, session_stream
 from headway.domain.words import asked_in
+from headway.ports.listing import Listing
 from headway.ports.sessions import GateRow, SessionQuery, SessionSummary
 
 
@@ -26,13 +27,13 @@ class SqlSessions:
         row = self._database.read(work)
         return None if row is None else summary_of(row)
 
-    def find(self, query: SessionQuery) -> tuple[SessionSummary, ...]:
+    def find(self, query: SessionQuery) -> Listing[SessionSummary]:
         """Return the sessions that match every given field, the last updated first."""
         assert query.limit >= 0
         conditions, values = _narrowed(query)
         asked = asked_in(query.text)
         if query.text.strip() and not asked:
-            return ()  # there is no word in it
+            return Listing(())  # there is no word in it
         for each in sorted(asked, key=lambda each: (-len(each.word), each.word)):
             condition, more = self._search.holding(each)
             # The plus keeps a word from being the way in: sessions are walked in their order, and
@@ -42,21 +43,19 @@ class SqlSessions:
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         statement = f"{statements.SUMMARIES}{where} ORDER BY x.updated_at DESC, s.name LIMIT ?"
 
-        def work(cursor: Cursor) -> list[Row]:
+        def work(cursor: Cursor) -> Listing[SessionSummary]:
             with self._search.ready(cursor):
-                cursor.execute(statement, (*values, query.limit))
-                return cursor.fetchall()
+                return read_listed(cursor, statement, values, query.limit, summary_of)
 
-        return tuple(summary_of(row) for row in self._database.read(work))
+        return self._database.read(work)
 
-    def gates(self, limit: int) -> tuple[GateRow, ...]:
+    def gates(self, limit: int) -> Listing[GateRow]:
         """Return the gates that wait, the one that waits longest first."""
 
-        def work(cursor: Cursor) -> list[Row]:
-            cursor.execute(statements.GATES, (limit,))
-            return cursor.fetchall()
+        def work(cursor: Cursor) -> Listing[GateRow]:
+            return read_listed(cursor, statements.GATES, (), limit, gate_of)
 
-        return tuple(gate_of(row) for row in self._database.read(work))
+        return self._database.read(work)
 
 
 def _narrowed(query: SessionQuery) -> tuple[list[str], list[SqlValue]]:

@@ -1,9 +1,18 @@
 """The attached folders and the git repositories on an SQL database."""
 
+from collections.abc import Callable
+from typing import Final, TypeVar
+
 from headway.adapters.storage import statements
 from headway.adapters.storage.database import Cursor, Database, Row, SqlValue
+from headway.adapters.storage.rows import OF_A_SOURCE, checked, listed
 from headway.domain.errors import InvalidInput
+from headway.ports.listing import Listing
 from headway.ports.sources import GitSource
+
+_GIT_FIELDS: Final = GitSource.__struct_fields__
+
+T = TypeVar("T")
 
 
 class SqlSources:
@@ -12,14 +21,9 @@ class SqlSources:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def attached(self) -> tuple[str, ...]:
+    def attached(self) -> Listing[str]:
         """Return the attached folders."""
-
-        def work(cursor: Cursor) -> tuple[str, ...]:
-            cursor.execute(statements.SOURCES)
-            return tuple(str(row[0]) for row in cursor.fetchall())
-
-        return self._database.read(work)
+        return self._listed(statements.SOURCES, path_of)
 
     def attach(self, path: str) -> None:
         """Attach a folder; attaching it twice changes nothing. Raises InvalidInput."""
@@ -31,14 +35,9 @@ class SqlSources:
         check_path(path)
         self._change(statements.DETACH, (path,))
 
-    def git_sources(self) -> tuple[GitSource, ...]:
+    def git_sources(self) -> Listing[GitSource]:
         """Return the git repositories."""
-
-        def work(cursor: Cursor) -> tuple[GitSource, ...]:
-            cursor.execute(statements.GIT_SOURCES)
-            return tuple(git_source_of(row) for row in cursor.fetchall())
-
-        return self._database.read(work)
+        return self._listed(statements.GIT_SOURCES, git_source_of)
 
     def pin(self, source: GitSource) -> None:
         """Keep a repository, in the place of one with its id."""
@@ -49,6 +48,13 @@ class SqlSources:
     def drop(self, source_id: str) -> None:
         """Forget a repository; forgetting an unknown one changes nothing."""
         self._change(statements.DROP, (source_id,))
+
+    def _listed(self, sql: str, of: Callable[[Row], T]) -> Listing[T]:
+        def work(cursor: Cursor) -> Listing[T]:
+            cursor.execute(sql)
+            return listed(cursor.fetchall(), of)
+
+        return self._database.read(work)
 
     def _change(self, sql: str, values: tuple[SqlValue, ...]) -> None:
         def work(cursor: Cursor) -> None:
@@ -69,7 +75,11 @@ def check_path(path: str) -> None:
         ) from error
 
 
+def path_of(row: Row) -> str:
+    """Return the folder in a row of `statements.SOURCES`. Raises SessionNotHealthy."""
+    return checked(str, row[0], row[0], OF_A_SOURCE)
+
+
 def git_source_of(row: Row) -> GitSource:
-    """Return the git repository in a row of `statements.GIT_SOURCES`."""
-    name, url, ref, path, commit = map(str, row)
-    return GitSource(id=name, url=url, ref=ref, path=path, commit=commit)
+    """Return the repository in a row of `statements.GIT_SOURCES`. Raises SessionNotHealthy."""
+    return checked(GitSource, dict(zip(_GIT_FIELDS, row, strict=True)), row[0], OF_A_SOURCE)

@@ -162,15 +162,6 @@ class SqliteDatabase:
         with self._told, self._reader() as reader, closing(reader.cursor()) as cursor:
             return work(cursor)
 
-    def read_stored(self, work: Callable[[Cursor], T]) -> T:
-        """Run work that reads what is there: a text that is none comes as bytes."""
-        with self._told, self._reader() as reader, closing(reader.cursor()) as cursor:
-            reader.text_factory = text_or_bytes
-            try:
-                return work(cursor)
-            finally:
-                reader.text_factory = str
-
     def close(self) -> None:
         """Close every connection, each as its work ends; closing twice changes nothing."""
         self._queue.close()
@@ -293,6 +284,7 @@ class SqliteDatabase:
         mode = self._log_ahead(raw)
         if mode != "wal":
             raise not_lasting(self._path, mode)
+        raw.text_factory = text_or_bytes
         raw.execute("PRAGMA synchronous = FULL")
         raw.execute("PRAGMA foreign_keys = ON")
         raw.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_MAX}")

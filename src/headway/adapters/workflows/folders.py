@@ -6,7 +6,8 @@ for every task.
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -54,13 +55,14 @@ class Folders:
 
     def of(self, workspace: str) -> tuple[Folder, ...]:
         """Return the folders that a workspace's workflows come from, each once."""
+        attached, added = self._sources.attached(), self._sources.git_sources()
         named = [
             self._bundled,
             *self._path,
             *self._project(workspace),
-            *(Folder("attached", path) for path in self._sources.attached()),
-            *(self._fetched(source) for source in self._sources.git_sources()),
-            self._user,
+            *(Folder("attached", path) for path in attached.rows),
+            *(self._fetched(source) for source in added.rows),
+            replace(self._user, problems=_left_out(attached.unreadable, added.unreadable)),
         ]
         first: dict[object, Folder] = {}
         for folder in named:
@@ -92,6 +94,21 @@ class Folders:
                 f"It is not on this machine; `headway sources update {source.id}` fetches it anew.",
             ),
         )
+
+
+def _left_out(attached: Iterable[str], added: Iterable[str]) -> tuple[str, ...]:
+    """Return what to do about sources whose rows in the store cannot be read."""
+    return (
+        *(
+            f"The attached folder {name} is damaged in the store: attach it anew."
+            for name in attached
+        ),
+        *(
+            f"The git source {name} is damaged in the store: `headway sources remove {name}`, then"
+            " add it anew."
+            for name in added
+        ),
+    )
 
 
 def _place(path: str) -> object:

@@ -13,6 +13,7 @@ from headway.adapters.workflows.reading import file_bytes
 from headway.adapters.workflows.scanning import Scanner
 from headway.domain.compiler.reading import declared_id
 from headway.ports.catalogue import SourceKind
+from headway.ports.listing import Listing
 from headway.ports.sources import GitSource
 
 
@@ -23,13 +24,13 @@ class SeenSources:
     folders: tuple[str, ...]
     repositories: tuple[GitSource, ...]
 
-    def attached(self) -> tuple[str, ...]:
+    def attached(self) -> Listing[str]:
         """Return the attached folders."""
-        return self.folders
+        return Listing(self.folders)
 
-    def git_sources(self) -> tuple[GitSource, ...]:
+    def git_sources(self) -> Listing[GitSource]:
         """Return the git repositories."""
-        return self.repositories
+        return Listing(self.repositories)
 
 
 def visible_ids(folders: Folders, listings: Listings, workspace: str) -> dict[str, SourceKind]:

@@ -49,7 +49,7 @@ class Watcher:
     def catch_up(self, runs: Runs) -> None:
         """Tell what is new of the one run there is, once there is one. Raises Fault."""
         if self.run is None:
-            self.run = next((task.run for task in runs.queue.find("", 1)), None)
+            self.run = next((task.run for task in runs.queue.find("", 1).rows), None)
         if self.run is None:
             return
         for recorded in runs.queue.scan(self.run, self.now.version):
