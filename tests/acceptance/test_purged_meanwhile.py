@@ -169,7 +169,7 @@ def test_the_gate_of_a_session_purged_before_says_so_too() -> None:
 
 def test_a_list_of_gates_leaves_out_one_whose_session_goes_meanwhile() -> None:
     waiting = Waiting()
-    assert list_gates(waiting.about_to_go(), 5) == {"gates": [], "more": False}
+    assert list_gates(waiting.about_to_go(), 5) == {"gates": [], "more": False, "unreadable": []}
 
 
 def test_verify_finds_no_damage_in_a_session_that_goes_meanwhile() -> None:

@@ -23,6 +23,14 @@ def is_asleep(pid: int) -> bool:
     return _state(pid) == "S"
 
 
+def runs_command(pid: int, word: str) -> bool:
+    """Tell whether a process was begun with a word; one just forked has its parent's still."""
+    try:
+        return word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def heeds(pid: int, sign: signal.Signals) -> bool:
     """Tell whether a process has a handler of its own for a signal."""
     try:
