@@ -19,7 +19,8 @@ from headway.application.verify_store import verify_store
 from headway.domain.errors import Code, Fault
 from headway.domain.ids import SessionId, StreamId, digest, session_stream
 from tests.fakes.time_and_chance import FakeClock, FakeEntropy
-from tests.support.walked import engine_of, finish, rehydrate, resumed, sessions, walk
+from tests.support.hitting import hit_file
+from tests.support.walked import begin, engine_of, finish, go_on, rehydrate, resumed, sessions, walk
 from tests.support.writes import STREAM, a_write, an_event
 
 DAMAGED = 1  # of three sessions, the one whose rows are hit
@@ -226,3 +227,21 @@ def test_a_log_torn_or_flipped_anywhere_keeps_every_write_before_that_place(
         for kind, damaged in (("torn", torn), ("bent", bytes(bent)), ("filled", filled)):
             left = found_with(damaged, before, tmp_path / f"{kind}-{number}")
             assert left == acknowledged, (kind, at)
+
+
+@pytest.mark.parametrize(
+    "column", ["version = version - 1", "version = version + 1", "head_hash = zeroblob(32)"]
+)
+def test_a_stream_that_names_another_end_than_its_last_event_takes_nothing_and_says_so(
+    tmp_path: Path, column: str
+) -> None:
+    path = tmp_path / "headway.db"
+    store = opened(path)
+    token = begin(engine_of(store))["continueToken"]
+    store.close()
+    hit_file(path, f"UPDATE streams SET {column}")  # noqa: S608  from above
+    store = opened(path)
+    with pytest.raises(Fault) as caught:
+        go_on(engine_of(store), token)
+    assert caught.value.code == Code.SESSION_NOT_HEALTHY
+    store.close()

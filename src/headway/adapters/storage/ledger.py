@@ -101,6 +101,7 @@ class SqlLedger:
             stream, sealed, due = self._database.write(Checked(work, kept))
         except Conflict:
             self._events.take((write.stream, write.expected_version))  # next time it is looked for
+            self._database.read(lambda cursor: stream_end(cursor, write.stream))  # unless damaged
             raise
         records = recorded(write.stream, sealed)
         for record, each in zip(records, sealed, strict=True):  # the next call reads these

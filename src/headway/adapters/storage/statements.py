@@ -9,6 +9,12 @@ from typing import Final
 # Where a stream stands: its id, version and last hash.
 STREAM_HEAD: Final = "SELECT id, version, head_hash FROM streams WHERE name = ?"
 
+# The same, with the hash of the event that is last in fact.
+STREAM_END: Final = (
+    "SELECT s.id, s.version, s.head_hash, e.hash FROM streams s"
+    " LEFT JOIN events e ON e.stream = s.id AND e.version = s.version WHERE s.name = ?"
+)
+
 # Hold a stream until the transaction ends; what is read of it afterwards stays as it is.
 HOLD_STREAM: Final = "UPDATE streams SET version = version WHERE name = ?"
 

@@ -7,7 +7,7 @@ from headway.adapters.storage import statements
 from headway.adapters.storage.database import Cursor, Row
 from headway.adapters.storage.queue_statements import HOLD_CLAIMED
 from headway.adapters.storage.rows import raw_digest
-from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_altered
+from headway.adapters.storage.sealing import EMPTY, Head, Sealed, refuse_altered, refuse_missing
 from headway.domain.chain import GENESIS
 from headway.domain.ids import StreamId
 from headway.ports.leases import Lease
@@ -25,10 +25,18 @@ class End(NamedTuple):
 
 
 def stream_end(cursor: Cursor, stream: StreamId) -> End:
-    """Return where a stream ends. Raises SessionNotHealthy for one that does not say."""
-    cursor.execute(statements.STREAM_HEAD, (stream,))
+    """Return where a stream ends. Raises SessionNotHealthy for one that does not end there."""
+    cursor.execute(statements.STREAM_END, (stream,))
     row = cursor.fetchone()
-    return End(None, EMPTY) if row is None else End(int(row[0]), head_named(stream, row[1:]))
+    if row is None:
+        return End(None, EMPTY)
+    *named, last = row[1:]
+    head = head_named(stream, tuple(named))
+    if last is None:
+        refuse_missing(stream, head.version)
+    if last != head.hash:
+        refuse_altered(stream, head.version, "is not the end its stream names")
+    return End(int(row[0]), head)
 
 
 def head_named(stream: StreamId, row: Row) -> Head:
