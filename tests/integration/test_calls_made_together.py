@@ -1,6 +1,5 @@
 """Calls made together, in one thread: what they write is one commit, what each gets is its own."""
 
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from headway.adapters.storage.database import Cursor
-from headway.adapters.storage.group_commit import Job
 from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions
 from headway.domain.errors import StoreUnavailable
 from tests.support.group_writes import (
@@ -22,6 +20,7 @@ from tests.support.group_writes import (
     kept,
     small_store,
     until_waiting,
+    waits_again,
 )
 
 
@@ -161,17 +160,10 @@ def test_calls_made_together_that_are_interrupted_leave_the_others_their_turn(
 def test_calls_made_together_that_are_interrupted_twice_leave_the_others_theirs(
     database: SqliteDatabase, interruption: Interruption, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held, waits_again = Holding(), threading.Event()
-
-    def wait_and_tell(job: Job[int], seconds: float = -1) -> bool:
-        if threading.current_thread() is threading.main_thread() and interruption.told.is_set():
-            waits_again.set()
-        return wait(job, seconds)
+    held, again = Holding(), waits_again(interruption, monkeypatch)
 
     def lead(cursor: Cursor) -> int:
-        interruption.strike()
-        waits_again.wait()
-        interruption.strike()
+        interruption.strike_twice(again)
         return keeping(0)(cursor)
 
     def queue_behind(pool: ThreadPoolExecutor) -> Future[int]:
@@ -181,8 +173,6 @@ def test_calls_made_together_that_are_interrupted_twice_leave_the_others_theirs(
         held.go.set()
         return behind
 
-    wait = Job.wait
-    monkeypatch.setattr(Job, "wait", wait_and_tell)
     pool = ThreadPoolExecutor(4)
     held.take_turn(database, pool)
     leading = pool.submit(database.write, lead)
@@ -190,7 +180,7 @@ def test_calls_made_together_that_are_interrupted_twice_leave_the_others_theirs(
     queueing = pool.submit(queue_behind, pool)
     with pytest.raises(KeyboardInterrupt):
         made_together(database, keeping(1), keeping(2))
-    assert leading.result(5) == 0
-    assert queueing.result().result(5) == 3
+    assert leading.result(20) == 0
+    assert queueing.result().result(20) == 3
     pool.shutdown()
     assert kept(database) == [0, 1, 2, 3]

@@ -26,6 +26,7 @@ from tests.support.group_writes import (
     small_store,
     until_waiting,
     waiting,
+    waits_again,
 )
 
 
@@ -255,17 +256,10 @@ def test_one_that_is_interrupted_in_its_turn_is_kept_and_so_are_the_others(
 def test_one_that_is_interrupted_again_while_its_write_is_made_leaves_the_others_theirs(
     database: SqliteDatabase, interruption: Interruption, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held, waits_again = Holding(), threading.Event()
-
-    def wait_and_tell(job: Job[int], seconds: float = -1) -> bool:
-        if threading.current_thread() is threading.main_thread() and interruption.told.is_set():
-            waits_again.set()
-        return wait(job, seconds)
+    held, again = Holding(), waits_again(interruption, monkeypatch)
 
     def lead(cursor: Cursor) -> int:
-        interruption.strike()
-        waits_again.wait()
-        interruption.strike()
+        interruption.strike_twice(again)
         return keeping(0)(cursor)
 
     def queue_behind(pool: ThreadPoolExecutor) -> Future[int]:
@@ -275,8 +269,6 @@ def test_one_that_is_interrupted_again_while_its_write_is_made_leaves_the_others
         held.go.set()
         return behind
 
-    wait = Job.wait
-    monkeypatch.setattr(Job, "wait", wait_and_tell)
     with ThreadPoolExecutor(4) as pool:
         held.take_turn(database, pool)
         leading = pool.submit(database.write, lead)

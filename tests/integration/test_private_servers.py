@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from tests.support.crashed_runs import ROOT
-from tests.support.postgres import PREFIX, PROGRAMS
+from tests.support.postgres import PREFIX, require_programs
 
 USE = """
 import sys
@@ -26,8 +26,7 @@ sys.stdin.read()
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A place for the folders of servers, which a server may look into."""
-    if not all(shutil.which(name) for name in PROGRAMS):
-        pytest.skip("initdb and pg_ctl are not on PATH")
+    require_programs()
     place = Path(tempfile.mkdtemp(prefix="pg-"))  # short: it is in the name of a socket
     place.chmod(0o755)
     yield place

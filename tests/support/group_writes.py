@@ -10,8 +10,11 @@ from pathlib import Path
 from types import FrameType
 from typing import TypeAlias
 
+import pytest
+
 from headway.adapters.storage import group_commit
 from headway.adapters.storage.database import Cursor
+from headway.adapters.storage.group_commit import Job
 from headway.adapters.storage.sqlite import SqliteDatabase, SqliteOptions
 
 Work: TypeAlias = Callable[[Cursor], int]
@@ -102,10 +105,29 @@ class Interruption:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
             self.told.wait(0.05)
 
+    def strike_twice(self, waits_again: threading.Event) -> None:
+        """Strike, and once more while the thread waits for what was begun for it."""
+        self.strike()
+        waits_again.wait()
+        self.strike()
+
     def raise_it(self, _number: int, _frame: object) -> None:
         if not self.told.is_set():
             self.told.set()
             raise KeyboardInterrupt
+
+
+def waits_again(interruption: Interruption, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Return what is set when the main thread waits again though it was struck."""
+    again, wait = threading.Event(), Job.wait
+
+    def wait_and_tell(job: Job[int], seconds: float = -1) -> bool:
+        if threading.current_thread() is threading.main_thread() and interruption.told.is_set():
+            again.set()
+        return wait(job, seconds)
+
+    monkeypatch.setattr(Job, "wait", wait_and_tell)
+    return again
 
 
 class Strike:

@@ -25,7 +25,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from simulation.servers import LOCAL, NAMED, schema
 
-__all__ = ["require_server", "require_tcp_url", "require_url", "schema"]
+__all__ = ["require_programs", "require_server", "require_tcp_url", "require_url", "schema"]
 
 CI = os.environ.get("CI") == "true"  # noqa: TID251  on CI a skip is a failure
 UNPRIVILEGED = "nobody"
@@ -71,10 +71,16 @@ def require_tcp_url() -> str:
 
 def require_server() -> Server:
     """Return a server that may be stopped; where none can be made, as `require_url`."""
+    require_programs()
     server = _private()
-    if server is None:
-        _give_up("no private PostgreSQL: initdb and pg_ctl are not on PATH")
+    assert server is not None
     return server
+
+
+def require_programs() -> None:
+    """See that a server of our own can be made; where none can, as `require_url`."""
+    if not _has_programs():
+        _give_up("no private PostgreSQL: initdb and pg_ctl are not on PATH")
 
 
 def _give_up(reason: str) -> NoReturn:
@@ -95,9 +101,13 @@ def _url() -> str | None:
     return LOCAL
 
 
+def _has_programs() -> bool:
+    return all(shutil.which(name) for name in PROGRAMS)
+
+
 @lru_cache(maxsize=1)
 def _private() -> Server | None:
-    if not all(shutil.which(name) for name in PROGRAMS):
+    if not _has_programs():
         return None
     end_abandoned()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
