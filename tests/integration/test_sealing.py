@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.support.living import eventually
 from tests.support.patience import SECONDS_MAX
 from tests.support.run_home import RUN, Home
 from tests.support.served import Served
@@ -56,8 +56,7 @@ def another(home: Home) -> Iterator[Path]:
     """Begin a process that holds the key and may be read, as any of a user's; return where."""
     with begun(home, "sleep", "600") as process:
         # It is what it will be once its environment can be read.
-        while Path(f"/proc/{process.pid}/comm").read_text() != "sleep\n":
-            time.sleep(0.01)
+        eventually(lambda: Path(f"/proc/{process.pid}/comm").read_text() == "sleep\n")
         yield Path(f"/proc/{process.pid}/environ")
 
 
@@ -95,10 +94,7 @@ def test_a_runs_commands_cannot_read_the_keys_of_the_process_that_drives_it(
         else:
             assert home.call("dispatch", *RUN[1:], *model).returncode == 0
             with begun(home, *HEADWAY, "up", "--port", "0") as process:
-                deadline = time.monotonic() + SECONDS_MAX
-                while home.listed()[0]["outcome"] != "success":
-                    assert time.monotonic() < deadline, home.listed()
-                    time.sleep(0.1)
+                eventually(lambda: home.listed()[0]["outcome"] == "success")
                 process.send_signal(signal.SIGTERM)
                 process.communicate(timeout=SECONDS_MAX)
         assert found.read_text() == f"{readable}\n", "of that process alone"
