@@ -3,49 +3,19 @@
 import anyio
 import pytest
 
-from headway.adapters.storage.memory import open_memory
 from headway.agent import asking
 from headway.agent.crew import Crew
 from headway.agent.driving import drive
 from headway.application.claim_run import claim_run
-from headway.application.runs import LeaseTerms, Runs
-from headway.domain.ids import RunId, task_id
-from headway.domain.runs.events import Owner, RunSubmitted
 from headway.domain.runs.outcomes import Outcome, Stuck, Success
-from headway.ports.queue import Task
 from tests.fakes.crew import PlayedEngine, PlayedPlace, PlayedTools, World
-from tests.fakes.places import StandingPlaces
-from tests.fakes.time_and_chance import FakeClock, FakeEntropy
+from tests.support.driven_runs import RUN, some_runs
 from tests.support.provided import ANTHROPIC, PROVIDERS, Provider, Talk, talk_with
 from tests.support.provider_acts import Call, Says, Silent
-from tests.support.walked import engine_of
-
-RUN = task_id(bytes(16))
-
-
-class Here:
-    def me(self) -> Owner:
-        return Owner(host="h", boot="b", pid=1, started="s")
-
-    def is_gone(self, owner: Owner) -> bool:
-        return False
-
-    def end_work_of(self, run: RunId, fence: int) -> int:
-        return 0
 
 
 def driven(talk: Talk, world: World) -> Outcome | None:
-    clock, entropy = FakeClock(), FakeEntropy()
-    store = open_memory(clock, entropy)
-    runs = Runs(
-        engine=engine_of(store),
-        queue=store.queue,
-        owners=Here(),
-        places=StandingPlaces(),
-        terms=LeaseTerms(),
-    )
-    begun = RunSubmitted(workflow_id="w", workspace="/w", goal="g", model="m")
-    runs.queue.submit(Task(run=RUN, workflow_id="w", workspace="/w", goal="g"), (begun,), ())
+    runs = some_runs()
     held = claim_run(runs, RUN)
     assert held is not None
     crew = Crew(
